@@ -21,7 +21,7 @@ pub const TWICE: u64 = 50;
 /// Seeds that may not count, of a thousand.
 const VOID_PER_MILLE: u64 = 50;
 
-/// What a batch showed.
+/// The result of a batch.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// Seeds without a breach that count.
@@ -30,7 +30,7 @@ pub struct Batch {
     pub failed: Vec<Outcome>,
     /// Seeds in which too little happened.
     pub void: Vec<u64>,
-    /// What occurred in all.
+    /// The occurrences in all worlds.
     pub cover: Cover,
     /// Milliseconds of the worlds.
     pub world_ms: u64,
@@ -47,8 +47,8 @@ impl Batch {
     pub fn is_void(&self) -> bool {
         self.void.len() as u64 * 1_000 > self.seeds() * VOID_PER_MILLE
     }
-    /// What never occurred, or was believed never to, if the batch is large enough to be judged by
-    /// it.
+    /// Things that never occurred, or were believed never to and did, if the batch is large enough
+    /// to be judged by it.
     pub fn missing(&self) -> Vec<String> {
         if self.seeds() < JUDGED {
             return Vec::new();

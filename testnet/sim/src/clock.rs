@@ -15,7 +15,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// What the node reads at world time `at`.
+    /// The node's reading at world time `at`.
     pub fn read(&self, at: u64) -> Now {
         Now {
             mono_ms: at.saturating_sub(self.booted),

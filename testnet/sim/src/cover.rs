@@ -1,9 +1,9 @@
-//! What occurred: faults by kind, what users did, and which variants of the product's types were
+//! Occurrences: faults by kind, deeds of users, and the variants of the product's types that were
 //! ever seen.
 //!
 //! A generator that never makes something happen tests nothing about it, so a batch in which a
-//! variant never occurs is red. What cannot occur in such a world is listed in [`UNREACHED`] with
-//! the reason, and the batch is red as well if one of these does occur: the list stays true.
+//! variant never occurs is red. [`UNREACHED`] lists the variants that cannot occur in such a world,
+//! with the reason. The batch is red as well if one of these does occur, so the list stays true.
 
 mod kinds;
 mod summary;
@@ -260,8 +260,8 @@ impl Cover {
             *self.seen.entry(*variant).or_default() += count;
         }
     }
-    /// What should have occurred and never did: variants as `Type::Variant`, what users do as
-    /// `Deed::` and lies as `Lie::` with their names.
+    /// Things that should have occurred and never did: variants as `Type::Variant`, deeds of users
+    /// as `Deed::` and lies as `Lie::` with their names.
     pub fn missing(&self) -> Vec<String> {
         let all = KINDS.iter();
         let all = all.flat_map(|(kind, variants)| variants.iter().map(|v| (*kind, *v)));

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What of the bytes never synced a power loss leaves.
+/// The bytes never synced that a power loss leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leaves {
@@ -10,11 +10,11 @@ pub enum Leaves {
     Nothing,
     /// Any of their sectors; a file never synced may be gone.
     Some,
-    /// All of them: what a killed process leaves.
+    /// All of them, as after a killed process.
     All,
 }
 
-/// Who can hear whom.
+/// A cut: it decides which nodes hear each other.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cut {
@@ -35,7 +35,7 @@ pub enum Cut {
 }
 
 impl Cut {
-    /// Whether words of `from` do not reach `to`, of `nodes` nodes.
+    /// Whether messages of `from` do not reach `to`, of `nodes` nodes.
     pub fn stops(&self, from: usize, to: usize, nodes: usize) -> bool {
         let split = |group: &[usize]| group.contains(&from) != group.contains(&to);
         match self {
@@ -75,20 +75,20 @@ pub enum Fault {
         node: usize,
         /// Effects it still performs.
         after: u64,
-        /// What its disk keeps.
+        /// The bytes that its disk keeps.
         leaves: Leaves,
     },
     /// A node that is down starts again, with the disk it has.
     Restart(usize),
     /// A node that does not vote starts again with an empty disk.
     FreshDisk(usize),
-    /// Words stop reaching some nodes; replaces an earlier cut.
+    /// Messages stop reaching some nodes; replaces an earlier cut.
     Cut(Cut),
     /// Everybody hears everybody again.
     Heal,
     /// A node's wall clock jumps to this many milliseconds ahead of the world's.
     Skew(usize, i64),
-    /// A node stands still for some milliseconds: a stopped process, a suspended machine.
+    /// A node does nothing for some milliseconds, like a stopped process or a suspended machine.
     Pause(usize, u64),
     /// Everything a node does takes this many milliseconds longer.
     Slow(usize, u64),

@@ -1,4 +1,4 @@
-//! Who is in the world: keys by number, and the genesis that they found.
+//! The founders of a world: keys by number, and the genesis that they make.
 
 use crate::clock::EPOCH_MS;
 use crate::plan::{Bank, Pace, Plan};
@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 const CHAIN_STEPS: u32 = 200;
 /// Accounts that a member may open: few, so that some members reach their quota.
 const ACCOUNTS_PER_MEMBER: u32 = 3;
-/// What an account may put into the ledger in an epoch, which is longer than most worlds: several
-/// times what honest users come to, and what a spammer has used up in seconds.
+/// An account's budget of entries for an epoch, which is longer than most worlds: several times the
+/// need of honest users, and used up by a spammer in seconds.
 const ENTRIES: EntryBudget = EntryBudget {
     entries: 600,
     bytes: 600 * 512,
@@ -31,7 +31,7 @@ const ENTRIES: EntryBudget = EntryBudget {
 /// Classes: name, processors, reference price. Most trade is in the first, none in the last.
 pub(crate) const CLASSES: [(&str, u32, u64); 3] =
     [("small", 1, 100), ("large", 4, 400), ("rare", 64, 6_400)];
-/// What every member starts with, in credits.
+/// The endowment of every member, in credits.
 const ENDOWMENT: u64 = 1_000;
 
 /// Whole credits.

@@ -7,7 +7,7 @@ use crate::rng::Rng;
 use gridbay_protocol::mechanism::ausubel::Rule;
 use serde::{Deserialize, Serialize};
 
-/// Which preset of the policy the federation runs under.
+/// The preset of the federation's policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pace {
@@ -17,7 +17,7 @@ pub enum Pace {
     WideArea,
 }
 
-/// Which preset of the bank's policy the federation runs under.
+/// The preset of the federation's bank policy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bank {
@@ -71,10 +71,10 @@ pub struct Plan {
     /// The auction's rule.
     #[serde(default)]
     pub rule: Rule,
-    /// What a unit that nobody holds must be worth above its reserve, micro-credits a slot.
+    /// The worth above its reserve that a unit must have which nobody holds, micro-credits a slot.
     #[serde(default)]
     pub switch_cost: u64,
-    /// What an evicted buy gets on top of its remainder, in millionths of it; 0 if nobody is
+    /// The surcharge of an evicted buy on top of its remainder, in millionths of it; 0 if nobody is
     /// evicted.
     #[serde(default)]
     pub surcharge_ppm: u32,
@@ -88,7 +88,7 @@ pub struct Plan {
     pub deed_ms: u64,
     /// Who lies.
     pub liars: Vec<Lying>,
-    /// What goes wrong, ascending by time.
+    /// The faults, ascending by time.
     pub faults: Vec<Timed>,
 }
 

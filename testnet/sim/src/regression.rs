@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Regression {
-    /// What went wrong and why, in a sentence or two.
+    /// The failure and its cause, in a sentence or two.
     pub fault: String,
     /// The smallest plan that showed it.
     pub plan: Plan,

@@ -10,22 +10,22 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::payment::Reason;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// What became of a world.
+/// The end of a world.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The plan.
     pub plan: Plan,
-    /// What broke first.
+    /// The first breach.
     pub broken: Option<Broken>,
     /// Hash of all that happened.
     pub trace: String,
-    /// What occurred.
+    /// The occurrences.
     pub cover: Cover,
-    /// What was done, for whether the seed counts.
+    /// The yields, which decide whether the seed counts.
     pub yields: Yields,
 }
 
-/// What a world brought forth.
+/// The yields of a world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Yields {
     /// Blocks of the longest chain.

@@ -1,7 +1,7 @@
-//! Decisions on reservations, for I5 and I16: everybody gets what he asked for, at his bid and not
-//! below the posted price, and no unit or channel is given twice. Units are counted slot by slot,
-//! without the mechanism. Who won is what the mechanism finds, or what a hint says that is worth
-//! more; nothing else is believed of a hint.
+//! Decisions on reservations, for I5 and I16: every winner gets what it asked for, at its bid and
+//! not below the posted price, and no unit or channel is given twice. Units are counted slot by
+//! slot, without the mechanism. The winners are those that the mechanism finds, or those of a hint
+//! that is worth more; nothing else is believed of a hint.
 
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::Share;
@@ -11,7 +11,7 @@ use gridbay_protocol::order::Group;
 use gridbay_protocol::record::reservation::{Booked, ReservationBid, ReservationRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is left in the window.
+/// The units and channels left in the window.
 struct Room {
     units: BTreeMap<(OfferId, u64), i64>,
     channels: BTreeSet<(u32, u64)>,
@@ -48,7 +48,7 @@ pub(crate) fn check(record: &ReservationRecord, policy: &WindowPolicy) -> Result
     Ok(())
 }
 
-/// What the winners pay.
+/// The payments of the winners.
 fn total(record: &ReservationRecord) -> u128 {
     let booked = record.booked.iter();
     booked.map(|won| u128::from(won.pay.micros())).sum()

@@ -1,4 +1,4 @@
-//! What a block said and did, read once for all checkers.
+//! The entries and effects of a block, read once for all checkers.
 
 use gridbay_core::Core;
 use gridbay_host::message::DecidedBlock;
@@ -14,7 +14,7 @@ pub struct Fact {
     pub height: u64,
     /// The block and its certificate.
     pub decided: DecidedBlock,
-    /// What it did, in order.
+    /// Its effects, in order.
     pub effects: Vec<Effect>,
 }
 

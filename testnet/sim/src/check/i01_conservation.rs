@@ -32,7 +32,7 @@ pub(crate) struct Conservation {
     lines: BTreeMap<AccountId, i128>,
     /// Founding members.
     members: BTreeSet<AccountId>,
-    /// Who filled an escrow.
+    /// The account that filled an escrow.
     owners: BTreeMap<OrderId, AccountId>,
     minted: i128,
     height: u64,

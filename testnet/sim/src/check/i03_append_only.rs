@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Blocks between two computations of the log's root.
 const LOG_BLOCKS: u64 = 25;
 
-/// What a node has shown.
+/// The heads that a node has shown.
 #[derive(Debug, Default)]
 struct Shown {
     /// Blocks by height, of all lives.

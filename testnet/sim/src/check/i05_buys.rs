@@ -1,21 +1,22 @@
-//! I5 for buys: at the close of a round they are decided in their turn, each as the rules say.
+//! I5 for buys: at the close of a round they are decided in turn, each by the rules.
 //!
 //! 1. Before a block that closes a round the checker keeps a copy of the buys without a lease, and
 //!    of the bids, offers and leases ([`Shop`]). The block's own buys join them.
 //! 2. Their turn is by the round that each came in, then by its rank under the beacon after the
 //!    block.
-//! 3. In that order each is decided on what the effects so far have left: served, ended, or passed
-//!    over. What the block did is compared with what the shop finds: units and price of every part,
-//!    who is displaced, which class is short. A buy has all of its parts or none. Of those that
-//!    waited, only the first of each of its classes displace; of the new ones, those that looked
-//!    first for whom to.
-//! 4. Who is passed over may wait: he stands until the next close, has locked the reference prices,
-//!    and there is a place in the queue of each of his classes. Who ends may not.
+//! 3. In that order each is served, ended or passed over, by the units that the effects so far have
+//!    left. The block's effects are compared with the shop's findings: units and price of every
+//!    part, the bids displaced, the class that is short. A buy has all of its parts or none. Of the
+//!    buys that waited, only the first of each class displace; of the new ones, only the first that
+//!    search for bids to displace.
+//! 4. A buy that is passed over may wait: it stands until the next close, has locked the reference
+//!    prices, and has a place in the queue of each of its classes. A buy that ends lacks one of
+//!    these.
 //! 5. In other blocks no buy of several classes is served.
 //!
 //! Not judged: what a part takes where a lease in its class ended undelivered in the block (its
-//! offers may be for sale no more), whom a surcharge evicts, and whether compensations made a buy
-//! too dear. Buys that are decided in their own block are seen by I8 and I16 only.
+//! offers may be for sale no more), the buys that a surcharge evicts, and whether compensations
+//! made a buy too dear. Buys that are decided in their own block are seen by I8 and I16 only.
 
 mod shop;
 

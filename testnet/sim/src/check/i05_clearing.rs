@@ -3,13 +3,13 @@
 //! 1. After every block the checker keeps a copy of the bids, offers and leases that the state then
 //!    holds.
 //! 2. In the next block, up to a clearing's record, effects end orders and leases and change
-//!    leases. What is left of the copy is what the clearing had to cover: no bid left out, none
-//!    invented, none changed, every unit for sale and no other. A bid whose amendment waits
+//!    leases. The rest of the copy is the input that the clearing had to cover: no bid left out,
+//!    none invented, none changed, every unit for sale and no other. A bid whose amendment waits
 //!    competes as amended.
 //! 3. The outcome is computed anew by [`super::naive`].
 //!    Sharings of pools are treated likewise (`pools`).
-//! 4. What was reserved at a boundary is counted by [`super::ahead`], and every reservation that
-//!    stood was decided on.
+//! 4. [`super::ahead`] counts the units reserved at a boundary, and every reservation that stood
+//!    was decided on.
 //! 5. A round that closes with bids and units for sale in a class has a clearing of it; other
 //!    blocks have none.
 

@@ -1,18 +1,19 @@
 //! I6: an entry acknowledged in time by more than two thirds of the power is in the book of its
 //! round.
 //!
-//! What makes it true: in the rounds 0..f of a height an honest validator votes for no block that
-//! omits an entry which it has held as ready for [`INCLUSION_HEIGHTS`]. So, whoever makes the block
-//! of a height:
+//! Votes make it true: in the rounds 0..f of a height an honest validator votes for no block that
+//! omits an entry which it has held as ready for [`INCLUSION_HEIGHTS`]. The checker follows this,
+//! whoever proposes:
 //!
-//! 1. After every block the ready entries of every honest validator are noted, with the height
-//!    since which they have been ready without a pause, of theirs or of its process, or that its
-//!    signed receipt names: a receipt outlives a crash. What waited in between counts from when it
-//!    is ready again, and so does all after blocks that were not watched.
+//! 1. After every block it notes the ready entries of every honest validator, each with a height.
+//!    That is the height since which the entry has been ready without a pause and without an end of
+//!    the process, or the one in the validator's signed receipt, which outlives a crash. An entry
+//!    that waited in between, or was not watched for some blocks, counts from when it is ready
+//!    again.
 //! 2. If so many of them have held an entry for so long that the rest of the power is no quorum,
 //!    then the next block, decided in one of those rounds, holds the entry; unless the ledger does
-//!    not admit it after the block, so that the validators no longer note it as ready, or the block
-//!    has an excuse, see [`excuse`].
+//!    not admit it after the block, so that validators no longer hold it as ready, or the block has
+//!    an excuse (see [`excuse`]).
 
 mod excuse;
 
@@ -32,10 +33,10 @@ use gridbay_protocol::validator::validator_id;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Entries that are ready at one validator, half of what one account may have in its mempool or of
-/// what it tells others again at a height: as long as there are no more, none is passed over.
+/// what it tells others again at a height: with no more than these, none is passed over.
 const CROWD: usize = 256;
 
-/// What a validator holds.
+/// The ready entries of a validator.
 #[derive(Debug, Default)]
 struct Held {
     /// Height at which it was looked at.
@@ -60,7 +61,7 @@ pub(crate) struct Inclusion {
     promised: BTreeMap<(usize, EntryId), u64>,
 }
 
-/// What an account is and has after a block.
+/// The house and the free money of an account after a block.
 fn standing(state: &State, account: &AccountId) -> Option<Standing> {
     let house = state.account(account)?.sponsor;
     let balance = state.balance(account);
@@ -129,7 +130,7 @@ impl Inclusion {
             },
         );
     }
-    /// The process of a node ends: of what it held as ready its promises are left.
+    /// The process of a node ends: of its ready entries, only the promised ones are kept.
     fn down(&mut self, node: usize) {
         let promised = &self.promised;
         if let Some(held) = self.held.get_mut(&node) {
@@ -164,7 +165,7 @@ impl Inclusion {
         let until = self.crowded.map_or(0, |at| at + INCLUSION_HEIGHTS + 1);
         until < height
     }
-    /// Step 2: what the block leaves out.
+    /// Step 2: notes the entries that the block leaves out.
     fn judge(&mut self, due: &[EntryId], height: u64, made: &Made<'_>) {
         let there: BTreeSet<EntryId> = made.entries.iter().map(SignedEntry::id).collect();
         let left_out = due.iter().filter(|id| !there.contains(id));
@@ -174,7 +175,7 @@ impl Inclusion {
         });
         self.left_out = left_out.map(|id| (*id, height)).collect();
     }
-    /// Step 2: whether any of it is ready after the block.
+    /// Step 2: whether any of these is ready after the block.
     fn confirm(&self, height: u64, ready: &[EntryId]) -> Result<(), String> {
         let left_out = |id: &&EntryId| self.left_out.get(id) == Some(&height);
         match ready.iter().find(left_out) {

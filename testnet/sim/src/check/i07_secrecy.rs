@@ -98,8 +98,8 @@ impl Secrecy {
             }
         }
     }
-    /// What a node says whose ledger is at `height`, which may be above the last block that was
-    /// shown.
+    /// Checks a message of a node whose ledger is at `height`, which may be above the last block
+    /// that was shown.
     fn said(&self, node: usize, height: u64, bytes: &[u8]) -> Result<(), String> {
         let height = height.max(self.reached);
         let sealed = |s: &&Secret| s.opens.is_none_or(|last| last > height);

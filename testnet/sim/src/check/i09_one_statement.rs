@@ -1,8 +1,8 @@
 //! I9: an honest node never signs two different statements for one height, round and step, also
 //! across a crash and a restart.
 //!
-//! Every vote and proposal of its own that a node says is compared with the ones it said before, in
-//! all of its lives. What it says is safe on its disk by then, so a power loss is no excuse.
+//! Every own vote and proposal of a node is compared with its earlier ones, in all of its lives. A
+//! node has its statements safe on disk before it sends them, so a power loss is no excuse.
 
 use super::{Check, Sight};
 use crate::found::validator_key;
@@ -13,7 +13,7 @@ use gridbay_protocol::ids::{BlockId, ValidatorId};
 use gridbay_protocol::validator::validator_id;
 use std::collections::BTreeMap;
 
-/// Which statement it is.
+/// The statement's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Step {
     Proposal,

@@ -25,10 +25,10 @@ type Deed = (ValidatorId, (u64, u32, Step));
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Convictions {
-    /// What each validator heard of each deed: the first vote.
+    /// The first vote of each deed that each validator heard.
     heard: BTreeMap<(usize, Deed), Option<BlockId>>,
     witnesses: BTreeMap<Deed, BTreeSet<usize>>,
-    /// Who was convicted of something at a height.
+    /// The validators convicted of something at a height.
     convicted: BTreeSet<(ValidatorId, u64)>,
     height: u64,
 }

@@ -10,9 +10,9 @@
 //!    the time that consensus takes for round `r` and for as many rounds behind it as there are
 //!    liars, and one.
 //! 3. *Clear.* At the end no bid is sealed that should have been opened or forfeited, and no slot
-//!    is unpaid that has passed; all honest nodes are up and have the tip of [`LAG_MS`] ago, as
-//!    much earlier again for each liar: whoever follows by asking waits that long for an answer
-//!    that does not come before it asks another.
+//!    is unpaid that has passed; all honest nodes are up and have the tip of [`LAG_MS`] ago, and as
+//!    much earlier again for each liar: a node that follows by asking waits so long for a missing
+//!    answer before it asks another peer.
 
 use super::{Check, Sight};
 use crate::world::World;

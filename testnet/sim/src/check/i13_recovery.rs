@@ -1,13 +1,12 @@
 //! I13: after a crash the state is the state before, less an unacknowledged suffix.
 //!
-//! When a process starts again on its old disk, before it takes a step:
+//! When a process starts again on its old disk, the checker looks at it before its first step:
 //!
-//! 1. it has every block that it said was decided;
-//! 2. its tip, if the checkers know that height, is their block and its state has that block's
-//!    root;
-//! 3. every order whose record was saved is there, as far as it was saved.
+//! 1. it has every block that it reported as decided;
+//! 2. if the checkers know its height, its tip is their block, and its state has that block's root;
+//! 3. every order whose record was saved is there, no older than its record.
 //!
-//! That no process ends or fails to start by itself, the world watches.
+//! The world itself watches that no process ends by itself or fails to start.
 
 use super::{Check, Sight};
 use crate::world::World;
@@ -18,7 +17,7 @@ use std::collections::BTreeMap;
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Recovery {
-    /// The last height that each node said was decided.
+    /// The last height that each node reported as decided.
     said: BTreeMap<usize, u64>,
     /// Block and state root by height.
     chain: BTreeMap<u64, (BlockId, Hash32)>,
@@ -56,7 +55,8 @@ fn has_orders(world: &World, node: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// What of a record must survive: all but the runs under way, which are asked for anew.
+/// Compares the parts of a record that must survive: all but the runs under way, which are asked
+/// for anew.
 fn remembers(saved: &Record, has: &Record) -> Result<(), &'static str> {
     if (saved.attempt, &saved.wish) != (has.attempt, &has.wish) {
         return Err("another attempt");

@@ -1,17 +1,17 @@
 //! I16: in every clearing paid = earned, every sold unit earns at least its reserve, no winner pays
 //! above its bid.
 //!
-//! 1. Every record of a clearing says so, and no winner has less than its least or more than the
-//!    units that it asked for.
-//! 2. A winner is charged what the record says, right behind it; nobody else of its class is
+//! 1. Every record of a clearing shows that, and gives no winner fewer units than its minimum or
+//!    more than it asked for.
+//! 2. A winner is charged the payment of the record, right behind it; nobody else of its class is
 //!    charged by it. A buy costs, in each of its classes, the greater of the buy prices of its
 //!    units and the value it displaces; an owner evicted for it gets the policy's part of its
 //!    remainder on top. The same holds of a sharing and its awards; no claim pays above its rate,
 //!    and no more units are held than shared.
-//! 3. At a boundary the running slot of a class is paid out: what was charged for it is what came
-//!    back to buyers and what sellers earned, to the last micro-credit.
-//! 4. Where nothing of a class was interrupted (though it cost too little to be refunded), refunded
-//!    or bought in a slot, every seller earns exactly what the records of that slot promised to its
+//! 3. At a boundary the running slot of a class is paid out: its charges equal the refunds to
+//!    buyers and the earnings of sellers, to the last micro-credit.
+//! 4. Where nothing of a class was interrupted (even at too low a cost to be refunded), refunded or
+//!    bought in a slot, every seller earns exactly what the records of that slot promised to its
 //!    offers; where revenue is shared by all, the bank gets the sum.
 
 mod record;
@@ -36,7 +36,7 @@ struct Slot {
     held: i128,
     promised: BTreeMap<AccountId, i128>,
     earned: BTreeMap<AccountId, i128>,
-    /// What went to the bank.
+    /// Money that went to the bank.
     to_treasury: i128,
     /// Whether something happened that the records could not foresee.
     disturbed: bool,
@@ -53,7 +53,7 @@ pub(crate) struct Books {
     leases: BTreeMap<LeaseId, LeaseTerms>,
     /// Whether revenue is shared by all.
     shared: bool,
-    /// What evicted buys get on top of their remainder.
+    /// The surcharge of evicted buys on top of their remainder.
     surcharge_ppm: u32,
 }
 
@@ -180,8 +180,8 @@ impl Books {
                     "sellers of class {class} earned {sum}, which is for all"
                 ));
             }
-            // What no seller has earned goes to the bank: units were interrupted, and nothing was
-            // left to refund.
+            // Money that no seller has earned goes to the bank: units were interrupted, and nothing
+            // was left to refund.
             let disturbed = slot.disturbed || (!self.shared && slot.to_treasury > 0);
             if !disturbed && !right {
                 return Err(format!(

@@ -50,7 +50,8 @@ struct Live {
     open: BTreeMap<OrderId, Job>,
     escrow: i128,
     bond: i128,
-    /// What went to its parties when it ended: to the provider, to the client for penalties.
+    /// The money that went to its parties when it ended: to the provider, and to the client for
+    /// penalties.
     paid: u128,
     damages: u128,
 }
@@ -99,8 +100,8 @@ fn aggregate(terms: &ContractTerms, done: u32, all: u32) -> u128 {
     (u128::from(terms.alpha_ppm) << 32) / 1_000_000 * power / ONE
 }
 
-/// What a job that ends after so many slots is worth: its value, less as much of it as the decay
-/// has taken.
+/// The worth of a job that ends after so many slots: its value, less the part that the decay has
+/// taken.
 fn worth(job: &JobTerms, after: u64) -> i128 {
     let late = after.saturating_sub(job.hold.into());
     let value = i128::from(job.value.micros());
@@ -174,7 +175,7 @@ impl Contracts {
     }
     fn lease(&mut self, event: &LeaseEvent, next: u64, boundary: bool) {
         match event {
-            // What begins inside a slot has the next one as its first whole one.
+            // A lease that begins inside a slot has the next one as its first whole one.
             LeaseEvent::Started(terms) => {
                 let first = if boundary { next } else { next + 1 };
                 self.leases.insert(terms.order, first);

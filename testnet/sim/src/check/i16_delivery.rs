@@ -1,4 +1,5 @@
-//! I16, about delivery: who is paid for a slot, when, and what a complaint changes.
+//! I16 for delivery: the payments of sellers for a slot, their times, and the changes by
+//! complaints.
 //!
 //! 1. Earnings of sellers are held for as many slots as the policy says, and then paid to the last
 //!    micro-credit: at every boundary the held purse of a seller gives what it took that many
@@ -57,7 +58,7 @@ struct Lease {
     order: OrderId,
     buyer: AccountId,
     offers: BTreeSet<OfferId>,
-    /// What slots cost; only the dearest count.
+    /// Prices of its slots; only the dearest count.
     paid: Vec<u64>,
     /// Whether an honest node's agent looks after it.
     agent: bool,
@@ -80,7 +81,7 @@ pub(crate) struct Delivery {
     marks: BTreeMap<(u64, OfferId), Vec<AccountId>>,
     /// Sellers that were heard of in the running slot, or whose leases changed.
     heard: BTreeSet<AccountId>,
-    /// What liars earned of leases, and may have.
+    /// Earnings of liars by leases, and those that they may have.
     earned: BTreeMap<AccountId, u64>,
     refunds: Refunds,
 }

@@ -1,5 +1,5 @@
-//! I16 for jobs by deadlines: who was taken is planned, who is done pays his own price, and nobody
-//! pays more.
+//! I16 for jobs by deadlines: a taken job is planned, a done job pays its own price, and none pays
+//! more.
 //!
 //! 1. Every posting to a seller out of an escrow is on record as the pay of a job that ended, or of
 //!    a contract, and every record is posted; so are stakes and damages.
@@ -29,7 +29,7 @@ pub(crate) struct Plans {
     taken: BTreeMap<OrderId, u64>,
 }
 
-/// What a job pays if it is done at an age, in other words than the mechanism's.
+/// The price of a job that is done at an age, computed in another way than the mechanism's.
 fn price(job: &PlannedJob, age: u64) -> Option<u64> {
     let (soft, hard) = (u128::from(job.soft), u128::from(job.hard));
     let age = u128::from(age);

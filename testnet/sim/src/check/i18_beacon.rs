@@ -10,7 +10,7 @@ use gridbay_protocol::ids::{AccountId, Hash32, ValidatorId};
 use gridbay_protocol::limits::EPOCH_HEIGHTS;
 use std::collections::BTreeMap;
 
-/// What is known of a validator's chains.
+/// The known chains of a validator.
 #[derive(Debug)]
 struct Chains {
     account: AccountId,

@@ -111,7 +111,7 @@ pub struct Broken {
     pub id: &'static str,
     /// World time in milliseconds.
     pub at: u64,
-    /// What was seen.
+    /// The breach, in words.
     pub what: String,
 }
 

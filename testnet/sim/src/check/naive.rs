@@ -7,12 +7,12 @@
 //!    units: each at its reserve, and the switch cost if no running bid holds it.
 //! 2. `best[i][c]` is the most that bids `i..` and the sellers are worth with `c` units; from the
 //!    front, every bid gets the most units that a best allocation can give it.
-//! 3. A winner pays what the others would be worth without it, less what they are worth with it.
-//! 4. Winners of one sponsor are also thought away together. If they pay less than that comes to,
-//!    each pays more, in proportion to what his bid was worth above his payment; the largest
-//!    fractions are rounded up, ties by step 1.
-//! 5. As many units are sold as were won: lowest first by what is asked for them, then by offer.
-//!    Each earns the greater of its reserve and a level, the remainder by offer.
+//! 3. A winner pays the worth of the others without it, less their worth with it.
+//! 4. The winners of one sponsor are also removed together. If they pay less than their joint
+//!    removal requires, each pays more, in proportion to the worth of its bid above its payment;
+//!    the largest fractions are rounded up, ties by step 1.
+//! 5. As many units are sold as were won: lowest first by price asked, then by offer. Each earns
+//!    the greater of its reserve and a level, the remainder by offer.
 
 mod floor;
 mod paper;
@@ -23,7 +23,7 @@ use gridbay_protocol::record::ausubel::{Award, ClearingBid, ClearingRecord, Sold
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The worth of 0, 1, 2... units to somebody; `None` where he does not want that many.
+/// The worth of 0, 1, 2... units to a bidder; `None` where it does not want that many.
 type Worth = Vec<Option<i128>>;
 
 fn worth(bid: &ClearingBid, supply: usize) -> Worth {
@@ -37,15 +37,15 @@ fn worth(bid: &ClearingBid, supply: usize) -> Worth {
     worth
 }
 
-/// What each unit of a bid is worth to it, as far as the supply reaches.
+/// The worth of each unit of a bid, as far as the supply reaches.
 fn prices(bid: &ClearingBid, supply: usize) -> Vec<i128> {
     let all = bid.steps.iter();
     let all = all.flat_map(|s| std::iter::repeat_n(i128::from(s.price.0), s.units as usize));
     all.take(supply).collect()
 }
 
-/// What a bid takes together or not at all, and then unit by unit: value and size. Nothing if there
-/// is too little of it.
+/// The blocks of a bid, as value and size: first the units that it takes together or not at all,
+/// then single ones. None if the supply is too small.
 fn blocks(bid: &ClearingBid, supply: usize) -> Vec<(i128, i128)> {
     let prices = prices(bid, supply);
     let head = bid.min.max(1) as usize;
@@ -89,7 +89,7 @@ fn sellers(units: &[Unit]) -> Worth {
     std::iter::once(Some(0)).chain(all).collect()
 }
 
-/// What is best with somebody more, for every number of units.
+/// The best total with one more bidder, for every number of units.
 fn with(table: &[i128], worth: &Worth) -> Vec<i128> {
     let choose = |units: usize| {
         let choices = worth.iter().take(units + 1).enumerate();
@@ -160,7 +160,7 @@ fn exact(bids: &[&ClearingBid], units: &[Unit]) -> Vec<Win> {
     won
 }
 
-/// What a bid won.
+/// The win of a bid.
 struct Win {
     bid: usize,
     units: usize,
@@ -186,7 +186,7 @@ fn raise(bids: &[&ClearingBid], worths: &[Worth], sellers: &Worth, best: i128, w
         if missing <= 0 {
             continue;
         }
-        // More than nothing is missing, so somebody's bid is worth more than he pays.
+        // Something is missing, so some winner's bid is worth more than its payment.
         let room = |n: usize| won[n].value - won[n].pay;
         let shares = wins.iter().map(|n| missing * room(*n));
         let shares: Vec<i128> = shares.collect();
@@ -367,8 +367,8 @@ pub(super) mod tests {
 
     #[test]
     fn the_three_rules_differ_where_bids_are_all_or_none() {
-        // Worth most: 13 and the two for 20. Without the one 12 + 20, so he pays 12; without the
-        // pair 12 + 4, so 16.
+        // Worth most: 13 and the two for 20. Without the one 12 + 20, so it pays 12; without the
+        // pair 12 + 4, so that pays 16.
         assert_eq!(lumpy(Rule::Exact), [(1, 2, 16), (2, 1, 12)]);
         // Ranked below the winner of one: 12, 10, 10; below the pair: 13, 12, 4, of which the last
         // two.

@@ -82,7 +82,7 @@ fn turns(seed: &[u8; 32], set: &ValidatorSet, liars: &BTreeSet<ValidatorId>) -> 
 fn within_reach(start: [u8; 32], turns: &[usize], rng: &mut Rng) -> Vec<([u8; 32], u64)> {
     let mut reach = vec![(start, 0)];
     for may in turns {
-        // Whoever is asked, a validator has one reveal.
+        // A validator has one reveal, whichever it is.
         let reveals: Vec<[u8; 32]> = (0..*may).map(|_| rng.bytes32()).collect();
         let next = reach.iter().flat_map(|(beacon, given_up)| {
             let by = (0..).zip(&reveals);

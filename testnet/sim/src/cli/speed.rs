@@ -1,4 +1,4 @@
-//! `sim speed`: how much faster than the clock worlds run, on one thread.
+//! `sim speed`: measures how much faster than real time worlds run on one thread.
 
 use super::SimError;
 use crate::plan::{Pace, Plan};

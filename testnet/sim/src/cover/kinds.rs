@@ -107,7 +107,7 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("Market", MARKET),
 ];
 
-/// What users do, by the names under which it is counted.
+/// Deeds of users, by the names under which they are counted.
 pub const DEEDS: &[&str] = &[
     "account closed",
     "account opened",

@@ -15,7 +15,7 @@ const FILE: &str = "--- a/";
 pub struct Fault {
     /// Its name, after the mistake.
     pub name: String,
-    /// What is wrong.
+    /// The mistake.
     pub what: String,
     /// Patched files, and the diff of each.
     parts: Vec<(PathBuf, String)>,
@@ -37,7 +37,7 @@ pub enum FaultError {
         fault: String,
         /// The file that it was to change.
         file: PathBuf,
-        /// Which part does not apply.
+        /// The part that does not apply.
         source: diffy::ApplyError,
     },
     /// Nothing is called so.

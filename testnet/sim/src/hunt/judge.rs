@@ -23,7 +23,7 @@ struct Ended {
     said: String,
 }
 
-/// What found a fault.
+/// The seed or test that found a fault.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     /// A seed of the simulator, and the line that tells what broke.
@@ -149,8 +149,8 @@ impl<'t> Judge<'t> {
         command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
         command
     }
-    /// Runs a program for a while at most. What it writes goes through a file, since a pipe that
-    /// nobody reads would stop it.
+    /// Runs a program for a while at most. Its output goes through a file, since a pipe that nobody
+    /// reads would stop it.
     fn run(&self, mut command: Command, limit: Duration) -> io::Result<Ended> {
         let path = self.folder.join("said");
         let log = File::create(&path)?;

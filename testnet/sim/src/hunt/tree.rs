@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a build of the simulator and the tests of the packages need.
+/// The files that a build of the simulator and the packages' tests need.
 const SOURCES: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",

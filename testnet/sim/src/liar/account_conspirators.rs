@@ -1,10 +1,10 @@
-//! Has several accounts whose entries exclude one another: each of them sends all that it has to
-//! the next, again and again, and all of them claim one new key. Any of these entries is admitted
-//! alone, few of them together.
+//! Has several accounts whose entries exclude one another. Each account sends all its money to the
+//! next, again and again, and all of them claim one new key. Each entry alone is admitted, but few
+//! of them together are.
 //!
-//! Attacks I6 and I12: a proposer that looked at the oldest entries one by one filled its draft
-//! with what the ledger then refuses, and a judge that asked whether an entry is admitted alone
-//! blamed honest blocks for leaving it out.
+//! Attacks I6 and I12: a proposer that judged the oldest entries one by one would fill its draft
+//! with entries that the ledger then refuses, and a judge that asked whether an entry alone is
+//! admitted would blame honest blocks for leaving it out.
 
 use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;
@@ -16,7 +16,7 @@ use gridbay_protocol::units::Credits;
 
 /// Accounts besides its own.
 const MATES: usize = 2;
-/// What each mate begins with, in millionths of a credit.
+/// The endowment of each mate, in millionths of a credit.
 const ENDOWMENT: u64 = 5_000_000;
 /// Transfers of one mate in one whim.
 const TRANSFERS: usize = 8;
@@ -50,8 +50,8 @@ impl AccountConspirators {
         self.mates.push((opened_by(&entry.id()), key));
         Some(entry)
     }
-    /// What each of its accounts asks for at this moment: its whole balance for the next one, and
-    /// one key for all.
+    /// The present entries of its accounts: each sends its whole balance to the next one, and
+    /// claims one key for all.
     fn contend(&mut self, puppet: &mut Puppet<'_>) -> Vec<SignedEntry> {
         let new = SecretKey::from_seed(&puppet.rng.bytes32());
         let mut out = Vec::new();

@@ -41,7 +41,7 @@ impl Censor {
             self.hated.1.push(block.id());
         }
     }
-    /// What is left of a message without the victim's entries; `None` if nothing is.
+    /// The rest of a message without the victim's entries; `None` if there is none.
     fn strip(&mut self, victim: &AccountId, message: HostMessage) -> Option<HostMessage> {
         let HostMessage::Entries(mut entries) = message else {
             return Some(message);

@@ -23,7 +23,7 @@ const OFTEN: u64 = 300_000;
 #[derive(Debug, Default)]
 pub(super) struct ClockLiar {
     instead: Instead,
-    /// What was proposed last: height, round, block.
+    /// The last proposal: height, round, block.
     offered: Option<(u64, u32, BlockId)>,
     deeds: u64,
 }

@@ -1,5 +1,5 @@
-//! What lies are made of: signing with the node's own keys, reading what the node says, and making
-//! another block in the place of its own.
+//! The tools of lies: signing with the node's own keys, reading its messages, and making another
+//! block in place of its own.
 
 use super::Puppet;
 use gridbay_core::effect::Effect;
@@ -109,7 +109,7 @@ impl Puppet<'_> {
     }
 }
 
-/// What a node says by an effect.
+/// The message that a node sends by an effect.
 pub(super) fn said(effect: &Effect) -> Option<HostMessage> {
     match effect {
         Effect::Broadcast { bytes } | Effect::Send { bytes, .. } => HostMessage::decode(bytes).ok(),
@@ -117,7 +117,7 @@ pub(super) fn said(effect: &Effect) -> Option<HostMessage> {
     }
 }
 
-/// What a node hears by an input.
+/// The message that a node hears by an input.
 pub(super) fn heard(input: &Input) -> Option<HostMessage> {
     match input {
         Input::Host { bytes, .. } => HostMessage::decode(bytes).ok(),

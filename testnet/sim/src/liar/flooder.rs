@@ -164,8 +164,7 @@ fn request(puppet: &mut Puppet<'_>) -> HostMessage {
 
 impl Lie for Flooder {
     fn input(&mut self, _puppet: &mut Puppet<'_>, input: Input) -> Option<Input> {
-        // What it asked for is not meant for its process; a book that lags is asked for by name
-        // again.
+        // The answer is not meant for its process; if its book lags, that asks by name again.
         match &input {
             Input::Host { bytes, .. } if bytes.len() > SMALL_MESSAGE_BYTES => {
                 let answer = super::craft::heard(&input);

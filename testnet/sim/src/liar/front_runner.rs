@@ -31,7 +31,8 @@ pub(super) struct FrontRunner {
     /// Seals of others, by their entries.
     seals: BTreeMap<EntryId, Hash32>,
     waiting: Vec<SignedEntry>,
-    /// What it has sent: two of its kind would otherwise run ahead of one another for ever.
+    /// The entries that it has sent: two of its kind would otherwise run ahead of one another for
+    /// ever.
     sent: BTreeSet<EntryId>,
     instead: Instead,
     deeds: u64,

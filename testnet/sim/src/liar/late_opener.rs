@@ -1,8 +1,8 @@
 //! Commits to bids and then holds the openings back: until the last block that may hold them, until
 //! it is too late, or for ever. Its process's own openings suffer the same.
 //!
-//! Attacks the simultaneous release of bids (reliability.md, no free withdrawal) and I5. What is
-//! not opened in time forfeits its deposit, and the round clears without it on every node alike.
+//! Attacks the simultaneous release of bids (reliability.md, no free withdrawal) and I5. A bid that
+//! is not opened in time forfeits its deposit, and the round clears without it on every node alike.
 
 use super::craft::{said, say_instead};
 use super::{Lie, Puppet};

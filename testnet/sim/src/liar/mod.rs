@@ -87,15 +87,15 @@ impl Puppet<'_> {
 
 /// A lie.
 pub trait Lie: Send {
-    /// What the node's process is to see of an input; `None` hides it.
+    /// The input as the node's process is to see it; `None` hides it.
     fn input(&mut self, _puppet: &mut Puppet<'_>, input: Input) -> Option<Input> {
         Some(input)
     }
-    /// What the node does instead of what its process asked for.
+    /// The node's effects in place of those that its process asked for.
     fn effects(&mut self, _puppet: &mut Puppet<'_>, effects: Vec<Effect>) -> Vec<Effect> {
         effects
     }
-    /// What it does without being asked, twice a second.
+    /// Its own effects, twice a second.
     fn whim(&mut self, _puppet: &mut Puppet<'_>) -> Vec<Effect> {
         Vec::new()
     }

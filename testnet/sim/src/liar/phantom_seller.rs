@@ -2,9 +2,9 @@
 //! them, or acknowledges them and then refuses the jobs, does not know them any more, says that
 //! they ended, or talks nonsense.
 //!
-//! Attacks I8 and I16 and the buyer's money. What is not acknowledged in time ends, the offer is
-//! suspended and the order stands again; a job that its seller does not know is started anew
-//! elsewhere.
+//! Attacks I8 and I16 and the buyer's money. A lease that is not acknowledged in time ends, the
+//! offer is suspended and the order stands again; a job that its seller does not know is started
+//! anew elsewhere.
 
 use super::craft::{Instead, said, say_instead};
 use super::{Lie, Puppet};
@@ -28,7 +28,7 @@ const OFTEN: u64 = 100_000;
 /// Questions that it answers itself at the most at any time.
 const QUESTIONS: usize = 64;
 
-/// What becomes of its leases.
+/// Its treatment of leases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Way {
     /// Not acknowledged.
@@ -144,7 +144,7 @@ impl PhantomSeller {
         let silent = matches!(self.way, Way::Silent | Way::Fails);
         silent && matches!(entry, EntryBody::Deliver { .. })
     }
-    /// What its process would do for a buyer.
+    /// The effects of its process for a buyer.
     fn serve(&mut self, puppet: &mut Puppet<'_>, effect: Effect) -> Option<Effect> {
         match (self.way, effect) {
             (Way::Babbles, Effect::Report { token, jobs }) => {

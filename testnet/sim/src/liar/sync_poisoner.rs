@@ -1,8 +1,8 @@
 //! Says that its book is longer, or shorter, than it is, and answers who asks for blocks with wrong
 //! blocks, wrong certificates, gaps, broken bytes, too little or nothing.
 //!
-//! Attacks I2, I3 and I12. A block of a peer counts if its certificate proves it; who answers badly
-//! or not at all is blamed where that can be told, and asked last from then on.
+//! Attacks I2, I3 and I12. A block of a peer counts if its certificate proves it; a peer that
+//! answers badly or not at all is blamed where that can be told, and asked last from then on.
 
 use super::craft::{flip, said, say_instead};
 use super::{Lie, Puppet};
@@ -53,7 +53,7 @@ fn spoil(puppet: &mut Puppet<'_>, item: &mut DecidedBlock) {
     }
 }
 
-/// What it sends instead of decided blocks; `None` for nothing at all.
+/// Its answer in place of decided blocks; `None` for none at all.
 fn answer(
     puppet: &mut Puppet<'_>,
     effect: &Effect,

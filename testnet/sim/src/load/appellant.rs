@@ -12,7 +12,7 @@ use gridbay_protocol::ids::{AccountId, EntryId, ValidatorId};
 use gridbay_protocol::order::{Open, order_of};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 
-/// What is wrong with an appeal.
+/// The flaw of an appeal.
 const WRONGS: u64 = 4;
 
 impl Desk<'_> {

@@ -25,7 +25,7 @@ pub(super) struct Client {
     pub(super) keys: Vec<Key>,
 }
 
-/// What a client does wrong with a sealed bid.
+/// A client's mistake with a sealed bid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Slip {
     /// Nothing.
@@ -72,7 +72,7 @@ pub(super) struct Opening {
 }
 
 impl Opening {
-    /// What opens the bid, right or wrong.
+    /// The opening of the bid, right or wrong.
     pub(super) fn open(&self) -> Open {
         let mut salt = self.salt;
         if self.slip == Slip::Salt {

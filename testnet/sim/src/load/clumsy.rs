@@ -80,7 +80,7 @@ impl World {
 }
 
 impl World {
-    /// Whoever has as much as an account may have asks for more.
+    /// An account that has as much as it may asks for more.
     pub(super) fn overdo(&mut self) {
         let Some(to) = self.some_validator() else {
             return;

@@ -24,11 +24,11 @@ const BETAS: [u32; 6] = [0, 4, 13, 16, 32, 77];
 
 type Word = fn(&mut Desk<'_>) -> Option<SignedEntry>;
 
-/// What is said by hand, right or wrong.
+/// Entries by hand, right or wrong.
 const WORDS: [Word; 8] = [
     proposal, signature, signature, request, request, service, completion, closing,
 ];
-/// What is always wrong.
+/// Entries that are always wrong.
 const WRONG: [Word; 6] = [
     to_oneself,
     to_nobody,
@@ -62,7 +62,7 @@ impl World {
         let terms = Terms::Contract(wish);
         self.order(node, "batch of jobs", class, jobs, job.slots, terms);
     }
-    /// A word about a contract by somebody without a node, or by an owner in his node's place.
+    /// An entry about a contract by a client without a node, or by an owner in place of its node.
     pub(super) fn contract_by_hand(&mut self) {
         let Some(to) = self.some_validator() else {
             return;

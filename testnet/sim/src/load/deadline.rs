@@ -146,8 +146,8 @@ fn below_reserve(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     Some(desk.ask(account, &key, job))
 }
 
-/// Whoever has as many jobs at an offer as he may asks for one more; before that this is a job like
-/// any other.
+/// An account with as many jobs at an offer as it may have asks for one more; before that, this is
+/// a job like any other.
 fn job_quota(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let jobs = desk.state.orders().filter_map(|(_, order)| {
         let job = order.deadline()?;

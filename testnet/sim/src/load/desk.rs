@@ -1,4 +1,4 @@
-//! Handing entries in by hand: whoever has a key needs no node of his own.
+//! Entries handed in by hand: an owner of a key needs no node of its own.
 
 use super::Load;
 use crate::found::{account_key, node_key};
@@ -43,7 +43,7 @@ pub(super) fn node_account(n: usize) -> Key {
     Key::new(account_key(n))
 }
 
-/// What somebody sees who writes an entry: the ledger of the node he asks, and what users remember.
+/// The desk at which a user writes an entry: the ledger of the node it asks, and the users' memory.
 pub(super) struct Desk<'a> {
     pub(super) state: &'a State,
     pub(super) load: &'a mut Load,

@@ -1,7 +1,7 @@
-//! Errands: what a user does at a time that follows from an earlier deed, or once in some worlds.
+//! Errands: deeds of users at a time that follows from an earlier deed, or once in some worlds.
 //!
 //! Two kinds of user are in one world of four each: the hoarder fills the catalogue of a class that
-//! nobody trades, the patient one fills his share of a book with bids that never win.
+//! nobody trades, the patient one fills its share of a book with bids that never win.
 
 use super::client::Opening;
 use super::{Load, seller};
@@ -11,7 +11,7 @@ use crate::world::World;
 /// Milliseconds between two looks at an errand that waits for something.
 const LOOK_MS: u64 = 150;
 
-/// What there is to do.
+/// A thing to do.
 pub(super) enum Task {
     /// Open a client's sealed bid.
     Open(Box<Opening>),

@@ -9,7 +9,7 @@ use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
 
 /// Heights for which an invitation is valid.
 const VALID: u64 = 10_000;
-/// What a guest starts with, in credits.
+/// The endowment of a guest, in credits.
 const ENDOWMENT: u64 = 50;
 
 impl World {

@@ -5,8 +5,8 @@
 //!    then the guests' invitations.
 //! 2. Owners of nodes give commands to their node. Others have an account and no node: they sign
 //!    entries and hand them to a validator as strangers (`desk`).
-//! 3. What has to happen at a certain time after a deed is an errand.
-//! 4. What was refused for good must never take effect (`promise`).
+//! 3. A deed that is due at a certain time after another is an errand.
+//! 4. An entry that was refused for good must never take effect (`promise`).
 
 mod amender;
 mod appellant;
@@ -41,7 +41,7 @@ use std::collections::BTreeMap;
 /// The first deeds are offers.
 const FIRST_OFFERS: u64 = 4;
 
-/// What the users remember.
+/// The users' memory.
 pub(crate) struct Load {
     rng: Rng,
     deed_ms: u64,
@@ -56,7 +56,7 @@ pub(crate) struct Load {
     /// Invitations by the guest's node.
     invited: BTreeMap<usize, Invitation>,
     errands: Vec<Errand>,
-    /// What was handed in lately, for those who send things twice.
+    /// Entries handed in lately, for users that send things twice.
     handed: Vec<SignedEntry>,
     promises: Promises,
     drained: bool,

@@ -42,7 +42,7 @@ impl World {
         };
         self.command(from, "transfer", command);
     }
-    /// The owner of a node lets another key of his trade; a client changes his key for a new one.
+    /// The owner of a node lets another of its keys trade; a client changes its key for a new one.
     pub(super) fn change_keys(&mut self, node: usize) {
         let Some(to) = self.some_validator() else {
             return;

@@ -1,7 +1,6 @@
 //! A refusal for good is a promise: the entry never takes effect, whoever it is sent to.
 //!
-//! Which reasons are for good is judged here by what they say, not by what the ledger thinks of
-//! them.
+//! The reasons that are for good are judged here by their meaning, not by the ledger's own opinion.
 
 use crate::check::Broken;
 use crate::world::World;
@@ -22,8 +21,8 @@ impl Promises {
     }
 }
 
-/// Whether no later height can change anything about it. Who has used an entry up is told so as
-/// well, but that entry did take effect.
+/// Whether no later height can change the refusal. An entry that took effect is refused as used as
+/// well, which does not count.
 fn is_for_good(refusal: &Refusal) -> bool {
     match refusal {
         // Heights only grow.
@@ -34,7 +33,7 @@ fn is_for_good(refusal: &Refusal) -> bool {
         } => valid_until < height,
         Refusal::Standing { stands_until } => *stands_until <= 1,
         Refusal::OpeningTime { early, .. } => !early,
-        // What the entry itself says does not change, nor does the constitution.
+        // The contents of the entry do not change, nor does the constitution.
         Refusal::Overflow
         | Refusal::NotMember(_)
         | Refusal::NoValidator(_)
@@ -44,7 +43,7 @@ fn is_for_good(refusal: &Refusal) -> bool {
         | Refusal::FirmSlots { .. }
         | Refusal::Surcharge(_)
         | Refusal::PoolWeights { .. } => true,
-        // What has been opened is never sealed again, what exits never stays, and a token stays
+        // An opened bid is never sealed again, an exiting order never stays, and a token stays
         // used.
         Refusal::NotSealed(_) | Refusal::Exiting(_) | Refusal::TokenUsed { .. } => true,
         // An appeal brings what it has.

@@ -14,7 +14,7 @@ use gridbay_protocol::units::Price;
 pub(super) const HOARD: u32 = 100;
 /// Labels of a node's own offers.
 const LABELS: u64 = 2;
-/// What nobody pays.
+/// A price that nobody pays.
 const SKY_HIGH: Price = Price(1_000_000_000);
 
 /// An offer of a hoarder: as many of them as an account may have are just below what one seller may

@@ -164,7 +164,7 @@ impl Book {
         known.map(|e| e.due).filter(|due| *due != NEVER).min()
     }
 
-    /// What is written down for the next run.
+    /// The addresses written down for the next run.
     pub fn good(&self) -> Vec<Id> {
         let good = self.by_peer.iter().filter(|e| e.good);
         good.take(ACQUAINTANCES).map(|e| e.peer).collect()

@@ -1,4 +1,4 @@
-//! What a world showed, as figures: for people a table, for programs JSON.
+//! The results of a world as figures: for people a table, for programs JSON.
 
 use super::Settings;
 use super::measure::{Counts, LINK_BYTES, Looked, Spread};
@@ -47,7 +47,7 @@ pub struct Figures {
     /// Bytes of them and of handshakes that a node sends and receives in a second, for nodes up at
     /// the end.
     pub bytes_per_second: Spread,
-    /// What its connections cost besides when idle, bytes a second.
+    /// The cost of its connections when idle, bytes a second.
     pub idle_bytes_per_second: f64,
     /// All that was counted.
     pub counts: Counts,
@@ -185,7 +185,7 @@ pub fn table(all: &[Figures]) -> String {
     text
 }
 
-/// What a figure gains with each ten times the nodes; none of a single world.
+/// The gain of a figure with each ten times the nodes; none for a single world.
 fn growth(all: &[Figures], figure: &fn(&Figures) -> f64) -> Option<f64> {
     let (first, last) = (all.first()?, all.last()?);
     let tens = (last.nodes as f64 / first.nodes as f64).log10();

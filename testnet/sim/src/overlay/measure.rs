@@ -1,8 +1,7 @@
-//! What is counted while a world runs, and quantiles of it.
+//! The counts of a running world, and their quantiles.
 //!
-//! Bytes are estimates: what a message of the kind costs on the line with its headers. What
-//! connections cost when nothing happens (they show that they live, and are pinged) is told apart,
-//! since it is most of it.
+//! Bytes are estimates of messages on the line with their headers. The cost of idle connections
+//! (signs of life and pings) is told apart, since it is the greater part.
 
 use super::Millis;
 use serde::Serialize;
@@ -15,7 +14,7 @@ pub const ANSWER_BYTES: u64 = 2_600;
 pub const RECORD_BYTES: u64 = 500;
 /// A handshake, both directions, with the greetings after it.
 pub const HANDSHAKE_BYTES: u64 = 8_000;
-/// What an idle connection costs a second at each of its ends, both directions: pings from both
+/// The cost of an idle connection a second at each of its ends, both directions: pings from both
 /// ends every 4 s.
 pub const LINK_BYTES: u64 = 180;
 

@@ -1,21 +1,21 @@
 //! A model of the overlay: routing tables, connections, records and lookups of many nodes under
 //! virtual time.
 //!
-//! 1. What decides is copied from the node and its Kademlia, with the node's own numbers
+//! 1. The deciding parts are copied from the node and its Kademlia, with the node's own numbers
 //!    (`gridbay_core::overlay`): the routing [`table`], the [`path`]s of a lookup and how three of
 //!    them share the work ([`paths`]), the [`book`] of dials, the [`links`] and their bounds.
-//! 2. What carries is played: latencies from coordinates ([`place`]), handshakes and requests as
-//!    round trips, a dead peer as a dial that ends in vain and as links that are given up after a
-//!    silence.
-//! 3. Nodes come and go ([`world`]): who leaves says nothing; for each that leaves one comes, a new
-//!    one or one that was there before, with what it had on disk.
+//! 2. The carrying parts are simulated: latencies from coordinates ([`place`]), handshakes and
+//!    requests as round trips, a dead peer as a dial that fails and as links that are given up
+//!    after a silence.
+//! 3. Nodes come and go ([`world`]). A node leaves without a word; for each that leaves another
+//!    comes, a new one or one that was there before, with its old disk.
 //! 4. Records are looked up all the while by nodes and of nodes that are drawn. A lookup succeeds
 //!    if it brings the newest record that its owner had put when the lookup began. Everything is
 //!    counted ([`measure`]) and told as [`figures`].
 //! 5. One seed decides everything: equal [`Settings`] give equal [`figures::Figures`].
 //!
-//! Nothing here depends on libp2p; that the copy is a good one is checked against real nodes
-//! (`gridbay-testnet sim model --check`).
+//! Nothing here depends on libp2p; `gridbay-testnet sim model --check` compares the copy with real
+//! nodes.
 
 pub mod book;
 pub mod figures;

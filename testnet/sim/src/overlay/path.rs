@@ -32,7 +32,7 @@ enum Phase {
     Finished,
 }
 
-/// What a path, or a lookup, wants.
+/// The next step of a path, or of a lookup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// To ask this peer.
@@ -132,7 +132,7 @@ impl Path {
         }
     }
 
-    /// What it wants now.
+    /// Its next step.
     pub fn next(&mut self, now: Millis) -> Next {
         if self.phase == Phase::Finished {
             return Next::Finished;

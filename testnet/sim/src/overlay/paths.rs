@@ -1,8 +1,8 @@
 //! A lookup over paths that share no peer, as `ClosestDisjointPeersIter` of libp2p-kad 0.49
 //! (S/Kademlia).
 //!
-//! 1. All [`PARALLELISM`] paths begin with the same known peers. Who is asked by one is asked by no
-//!    other; the others learn whether it answered, and not whom it named.
+//! 1. All [`PARALLELISM`] paths begin with the same known peers. A peer asked by one path is asked
+//!    by no other; the others learn whether it answered, but not the peers that it named.
 //! 2. Paths take turns. The lookup ends when all have ended.
 //! 3. Its result are the results of all, each peer once, nearest first: up to three times
 //!    [`super::path`]'s.
@@ -25,7 +25,7 @@ enum Response {
 pub struct Paths {
     paths: Vec<Path>,
     turn: usize,
-    /// Who was asked, by which path.
+    /// The peers asked, by path.
     asked: BTreeMap<Id, (usize, Response)>,
 }
 
@@ -77,7 +77,7 @@ impl Paths {
         all.filter(move |(i, _)| *i != by).map(|(_, path)| path)
     }
 
-    /// What the lookup wants now.
+    /// The lookup's next step.
     pub fn next(&mut self, keys: &[Key], now: Millis) -> Next {
         let mut state = Next::Finished;
         for _ in 0..self.paths.len() {
@@ -113,7 +113,7 @@ impl Paths {
         state
     }
 
-    /// Who is waited for.
+    /// The peers that are waited for.
     pub fn is_waiting_for(&self, peer: Id) -> bool {
         self.asked
             .get(&peer)

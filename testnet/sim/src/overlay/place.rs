@@ -13,7 +13,7 @@ const PER_SITE: usize = 4;
 const EDGE: u64 = 1 << 16;
 /// The shortest way between sites, ms.
 const NEAREST: u64 = 10;
-/// What distance adds to it at the most, ms.
+/// The most that distance adds to it, ms.
 const DISTANCE: u64 = 140;
 
 /// A site, by its place in the list of all.

@@ -12,7 +12,7 @@ use super::{Id, Millis};
 use gridbay_core::overlay::K;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What a query is for.
+/// The purpose of a query.
 #[derive(Clone, Debug)]
 pub(super) enum Goal {
     /// To meet those close to us.
@@ -23,7 +23,7 @@ pub(super) enum Goal {
     Record(Id, Found),
 }
 
-/// What a query for a record has seen.
+/// The finds of a query for a record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     /// The newest sequence, and the depth of the peer that had it first.
@@ -82,7 +82,7 @@ impl Query {
         }
     }
 
-    /// What it wants now.
+    /// Its next step.
     pub(super) fn next(&mut self, keys: &[Key], now: Millis) -> Next {
         let next = match &mut self.putting {
             None => self.paths.next(keys, now),

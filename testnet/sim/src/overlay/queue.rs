@@ -1,4 +1,4 @@
-//! What is going to happen, in order of time and, at equal times, of being told.
+//! Events to come, in order of time and, at equal times, of entry.
 
 use super::{Id, Millis};
 use std::cmp::Reverse;

@@ -13,7 +13,7 @@ use super::key::{Distance, Key};
 use super::{Id, Millis, ms};
 use gridbay_core::overlay::{K, PENDING, PER_PREFIX};
 
-/// What became of a peer that was to come in.
+/// The fate of a peer that was to enter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inserted {
     /// It is in, or was.

@@ -90,7 +90,7 @@ impl World {
         }
     }
 
-    /// What a liar does without being asked.
+    /// A liar's own deeds.
     pub(super) fn whim(&mut self, node: usize) {
         self.queue.push(self.now + WHIM_MS, Event::Whim(node));
         let life = self.machines[node].life;

@@ -23,7 +23,7 @@ pub(crate) struct Played {
     pub(crate) phase: Phase,
 }
 
-/// What lies on the machine besides the ledger's files: durable when written.
+/// The files on the machine besides the ledger's: durable when written.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     pub(crate) records: BTreeMap<OrderKey, Vec<u8>>,
@@ -42,7 +42,7 @@ pub struct Machine {
     pub clock: Clock,
     /// Counts the starts of its process.
     pub life: u64,
-    /// What it does besides what an honest node does.
+    /// Its lie, if it tells one.
     pub lie: Option<Box<dyn Lie>>,
     /// Replies to its user, of all lives.
     pub replies: Vec<Reply>,

@@ -46,13 +46,13 @@ const EVENTS_PER_S: u64 = 20_000;
 
 /// See the module.
 pub struct World {
-    /// What the seed decided.
+    /// The seed's decisions.
     pub plan: Plan,
     /// Milliseconds since the world began.
     pub now: u64,
     /// The nodes.
     pub machines: Vec<Machine>,
-    /// What they founded.
+    /// The genesis of its founders.
     pub genesis: Genesis,
     /// Hash of all that happened.
     pub trace: Trace,

@@ -1,4 +1,4 @@
-//! The network between the nodes: who hears whom, and what becomes of a message.
+//! The network between the nodes: the paths between them, and the fate of each message.
 
 use crate::fault::Cut;
 use crate::plan::Weather;

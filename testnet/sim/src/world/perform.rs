@@ -1,4 +1,4 @@
-//! What a node asks of its body, done by the world.
+//! The body of every node: the world performs the requests of its core.
 
 use super::World;
 use super::queue::Event;
@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// Milliseconds after which a question counts as not answered.
 const PATIENCE_MS: u64 = 10_000;
 
-/// Who waits for an answer, and for what.
+/// The asker that waits for an answer, and its question.
 #[derive(Clone, Debug)]
 enum Waits {
     /// A core's own question.

@@ -1,4 +1,4 @@
-//! What will happen, by time; events of one time in the order they were made.
+//! Events to come, by time; events of one time in the order in which they were made.
 
 use gridbay_core::agent::RunId;
 use gridbay_core::input::Input;
@@ -22,7 +22,7 @@ pub(crate) enum Event {
     Fault(usize),
     /// Nobody answered a question in time.
     Unanswered(u64),
-    /// Who is connected to whom is looked at again.
+    /// The connections between nodes are looked at again.
     Links,
     /// A node whose program ended by a fault of its disk tries again.
     Retry(usize),

@@ -28,8 +28,8 @@ fn mirage_shares_what_was_paid() {
     for reason in ["Revenue", "Profit", "Tax", "Relief"] {
         assert!(seen.contains(&reason), "{reason}: {seen:?}");
     }
-    // Who serves contracts keeps what they pay. That units earn nothing, the ledger's random model
-    // checks.
+    // A provider keeps the pay of its contracts. The ledger's random model checks that units earn
+    // nothing.
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! A handful of calm worlds, so that a workload that has gone to sleep is noticed at once. What
-//! every variant needs is the business of a batch.
+//! A handful of calm worlds, so that a workload that has gone to sleep is noticed at once. A batch
+//! covers every variant.
 
 use gridbay_sim::cover::{Cover, DEEDS};
 use gridbay_sim::plan::Plan;

@@ -13,7 +13,7 @@ const HEAL_MS: u64 = 20_000;
 /// Messages under way, and the height that they may still decide.
 const SETTLE_MS: u64 = 1_000;
 
-/// What of the power a cut leaves.
+/// The power that a cut leaves.
 #[derive(Debug, PartialEq, Eq)]
 enum Leaves {
     /// More than two thirds, all of whom hear one another.

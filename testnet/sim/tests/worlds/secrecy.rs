@@ -33,7 +33,7 @@ type Record = Arc<Mutex<Vec<(u64, Seen)>>>;
 /// Keeps what is said, with the height that the sender had then.
 struct Onlooker(Record);
 
-/// What kind of message bytes are: the one key of the map.
+/// The kind of message of some bytes: the one key of the map.
 fn kind(bytes: &[u8]) -> String {
     let length = bytes.get(1).map_or(0, |b| usize::from(b & 0x1f));
     let name = bytes.get(2..2 + length).unwrap_or_default();

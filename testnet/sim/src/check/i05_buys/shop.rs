@@ -1,4 +1,4 @@
-//! What buys can be served from, restated from the rules in `docs/mechanisms/buy.md`.
+//! The stock from which buys are served, restated from the rules in `docs/mechanisms/buy.md`.
 
 use super::super::naive;
 use gridbay_ledger::State;
@@ -65,7 +65,7 @@ pub(super) struct Shop {
     pub(super) doubtful: BTreeSet<ClassId>,
 }
 
-/// What a part takes.
+/// The units that a part takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// Units by offer, with the price of each.
@@ -75,7 +75,7 @@ pub(super) struct Part {
     price: i128,
 }
 
-/// What a buy finds.
+/// The findings for a buy.
 #[derive(Clone, Debug)]
 pub(super) enum Found {
     /// Enough for every part.
@@ -249,7 +249,7 @@ impl Shop {
         wish.buy.stands_until >= next && u128::from(wish.buy.limit.micros()) >= earnest && place
     }
 
-    /// What a buy finds now.
+    /// The present findings for a buy.
     pub(super) fn find(&self, buy: &Buy, displaces: bool, policy: &Policy) -> Found {
         if buy.classes().any(|class| self.doubtful.contains(&class)) {
             return Found::Unknown;
@@ -316,7 +316,8 @@ impl Shop {
         })
     }
 
-    /// Who gives way: the bids that run wholly on the shelf compete for what the part leaves of it.
+    /// The bids that give way: those that run wholly on the shelf compete for the units that the
+    /// part leaves of it.
     fn losses(
         &self,
         part: &BuyPart,
@@ -377,7 +378,7 @@ fn cut(steps: &[Step], most: u32) -> Vec<Step> {
     steps
 }
 
-/// What the first so many units of a bid are worth.
+/// The worth of the first so many units of a bid.
 fn value(steps: &[Step], units: u32) -> i128 {
     let steps = cut(steps, units);
     let worth = |step: &Step| i128::from(step.units) * i128::from(step.price.0);

@@ -175,7 +175,7 @@ impl Market {
         let shares = leases.flat_map(|l| &l.shares);
         shares.filter(|s| s.offer == *offer).map(|s| s.units).sum()
     }
-    /// What a clearing of a class in the block of `height` is to cover.
+    /// The input that a clearing of a class in the block of `height` must cover.
     pub(super) fn sale(&self, class: &ClassId, height: u64, policy: &Policy) -> Sale {
         let calendar = &policy.calendar;
         let whole = u64::from(calendar.round_heights) * u64::from(calendar.slot_rounds);

@@ -1,6 +1,6 @@
-//! What excuses a block for an entry left out that the ledger admits before and after it.
+//! Excuses of a block for leaving out an entry that the ledger admits before and after it.
 //!
-//! Nothing is executed. An excuse stands wherever the opposite is not certain:
+//! Nothing is executed. An excuse counts unless its opposite is certain:
 //!
 //! 1. *Room.* The block is full, no house has two entries more than the entry's house, and no
 //!    account of this house two more than the entry's account. A house is a member with the
@@ -13,7 +13,7 @@
 //!    - or it is of one of a few other kinds, all others are transfers, and the account had twice
 //!      the money that it needs.
 //!
-//!    What an account had at the least is what it has after the block, less all that came in.
+//!    The least money that an account had is its balance after the block, less all receipts in it.
 
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
@@ -29,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Standing {
     /// The member that answers for it.
     pub(super) house: AccountId,
-    /// What it can pay of its own.
+    /// The money of its own that it can pay.
     pub(super) free: i64,
 }
 

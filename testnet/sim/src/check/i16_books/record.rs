@@ -1,4 +1,4 @@
-//! One record at a time: what it says adds up, and what it says is charged.
+//! Steps 1 and 2 for single records: their sums add up, and the charges behind them match.
 
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, OrderId};

@@ -1,4 +1,4 @@
-//! What the checker reports.
+//! Tests of the checker's reports.
 
 use super::*;
 use gridbay_protocol::ids::ClassId;

@@ -1,4 +1,4 @@
-//! What a complaint brings its buyer: the slot that it is of, and no other.
+//! Refunds by complaints: a complaint brings its buyer the price of its own slot, and of no other.
 //!
 //! 1. Held earnings go back only by a complaint of that order, and of a slot that is over: what a
 //!    complaint of the running slot brings is what that slot cost.
@@ -30,7 +30,7 @@ pub(super) struct Refunds {
     settled: BTreeSet<OrderId>,
     /// The charge of which the next lease's event says the slot.
     charged: Option<(OrderId, u64)>,
-    /// What an order was charged for a slot and did not get back.
+    /// The charges of an order for a slot, less its refunds.
     left: BTreeMap<(OrderId, u64), u64>,
 }
 

@@ -1,7 +1,7 @@
-//! The rule `floor`: who wins is as under `exact`. Line up what each unit is worth to all others,
-//! bids and sellers, those of a block at its average rounded down, the dearest first, with nothing
-//! behind them. A winner of A of m units pays at least the sum of the places m-A+1 to m, but never
-//! more than he bid.
+//! The rule `floor`: the winners are those of `exact`. Line up the worth of each unit to all
+//! others, bids and sellers, units of a block at its average rounded down, the dearest first, with
+//! zeros behind them. A winner of A of m units pays at least the sum of the places m-A+1 to m, but
+//! never more than its bid.
 
 use super::{ClearingBid, Unit, Win, blocks};
 

@@ -3,10 +3,10 @@
 //! 1. Blocks of bids, and each unit of the sellers, by value per unit, the dearest first, equal
 //!    ones in the order of ties. They win as long as they fit; all from the first on that does not
 //!    fit lose.
-//! 2. Everybody demands all his blocks. A clock begins at nothing; then the losing blocks leave,
-//!    the last first, each at its value per unit rounded down. A winner has for certain what the
-//!    others' demand leaves of the supply, at most what he won; what is added to that he pays at
-//!    the price of the moment.
+//! 2. Every bidder demands all its blocks. A clock begins at zero; then the losing blocks leave,
+//!    the last first, each at its value per unit rounded down. A winner is sure of the units that
+//!    the others' demand leaves of the supply, at most those that it won; for each unit added it
+//!    pays the price of the moment.
 
 use super::{ClearingBid, Unit, Win, blocks};
 

@@ -9,7 +9,7 @@ pub(super) fn no_lease(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     desk.by_owner(EntryBody::Deliver { lease })
 }
 
-/// The buyer says that he delivers.
+/// The buyer claims to deliver.
 pub(super) fn nothing_to_deliver(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let (lease, account, key) = bought(desk)?;
     Some(desk.sign(account, &key, EntryBody::Deliver { lease }))

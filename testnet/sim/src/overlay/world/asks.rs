@@ -18,7 +18,7 @@ use gridbay_core::overlay::{
     FOUND_PATIENCE, LOOKUP_TIMEOUT, RECORD_AGAIN, RECORD_RETRY_MAX, RECORD_SETTLE, longer,
 };
 
-/// What a query is to do.
+/// The task of a query.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Aim {
     /// To meet those close to us.

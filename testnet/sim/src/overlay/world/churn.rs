@@ -3,7 +3,7 @@
 //! 1. A node starts with founders, or with what it has on disk as well, and an empty table. Its
 //!    first record waits for [`REACH`]: so long it finds out how it is reached, unless all are on
 //!    one machine.
-//! 2. Who leaves says nothing. Its peers notice [`IDLE`] later; its queries are forgotten, its
+//! 2. A node leaves without a word. Its peers notice [`IDLE`] later; its queries are forgotten, its
 //!    records lost.
 //! 3. For each that leaves one comes, ten seconds to two minutes later: every other time one that
 //!    was there before, with the same key and the peers it had written down, else a new one.

@@ -182,7 +182,7 @@ impl World {
         self.places.round_trip(a.site, b.site)
     }
 
-    /// What was counted while it was measured.
+    /// The counts while it was measured.
     pub fn counts(&self) -> &Counts {
         &self.counts
     }

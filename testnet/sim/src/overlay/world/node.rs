@@ -64,7 +64,7 @@ pub(super) struct Node {
     pub(super) lookups: Lookups,
     pub(super) own: Own,
     pub(super) wake_at: Millis,
-    /// What it has on disk: peers of an earlier run.
+    /// Its disk: peers of an earlier run.
     pub(super) known: Vec<Id>,
     /// Bytes of messages and handshakes while measured.
     pub(super) bytes: u64,

@@ -1,4 +1,4 @@
-//! What a node does when it is due.
+//! The recurring work of a node.
 //!
 //! 1. It asks for its neighbourhood: soon after a new peer while it wants more, else ever more
 //!    seldom (`closest` of the node).
