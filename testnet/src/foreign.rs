@@ -35,12 +35,12 @@ pub struct Target {
     pub api: PathBuf,
 }
 
-/// What an honest stranger learns.
+/// The lessons of an honest stranger.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Met {
     /// The node's peer id.
     pub peer: String,
-    /// What identify says of the network.
+    /// The network's name by identify.
     #[serde(rename = "protocolVersion")]
     pub protocol_version: String,
     /// Protocols that the node speaks.
@@ -52,7 +52,7 @@ pub struct Met {
     pub ping_ms: f64,
     /// Hex of its answer to the request.
     pub answer: String,
-    /// What the DHT answered.
+    /// The answer of the DHT.
     pub dht: Dht,
     /// Whether the connection still stood at the end.
     pub stays: bool,
@@ -69,7 +69,7 @@ pub struct Dht {
     pub bytes: usize,
 }
 
-/// What came of an attack.
+/// The result of an attack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Report {
     /// Identities, or connections, that were let in.

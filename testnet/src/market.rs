@@ -1,4 +1,4 @@
-//! What the laboratory asks of a node's API, as a program of a user would.
+//! The laboratory's requests to a node's API, like those of a user's program.
 
 use anyhow::Context as _;
 use gridbay_node::api::client::{self, Client};

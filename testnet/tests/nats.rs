@@ -1,8 +1,8 @@
 //! Laboratories of network namespaces: every kind of network does what its name says, cables suffer
 //! what they are told to, addresses change, two programs meet, and nothing is left behind.
 //!
-//! All of it takes root, iproute2 and nftables. Without them each test says that it was left out;
-//! what a lab would do is tested beside the code, without root.
+//! All of it needs root, iproute2 and nftables. Without them each test says that it was left out;
+//! the operations of a lab are tested beside the code, without root.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
 #![allow(clippy::print_stdout, reason = "what is left out is said")]

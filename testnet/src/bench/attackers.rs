@@ -43,7 +43,7 @@ const UNANSWERED: usize = 200;
 /// Bytes of a message.
 const BYTES: usize = 500;
 
-/// What an attacker does.
+/// The attack of an attacker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Malice {
     /// One-way messages that mean nothing, as many as go.
@@ -83,7 +83,7 @@ pub(super) struct Victim {
     pub(super) address: Multiaddr,
 }
 
-/// What came of an attacker.
+/// The result of an attacker.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Ended {
     /// Identities that were connected.

@@ -1,11 +1,11 @@
-//! What a network of real nodes is like under each attack of a member ([`spender`](super::spender))
-//! and of the foreign client, one after the other.
+//! Measures a network of real nodes under each attack of a member ([`spender`](super::spender)) and
+//! of the foreign client, one after the other.
 //!
 //! 1. One attacker against the first validator, while the members buy as in calm; then a newcomer
 //!    is invited, starts, and looks for a seller.
 //! 2. Of each of the network's nodes but the attacker's own are told: memory, the growth of its
 //!    log, how long memory that an attack took is kept.
-//! 3. The pace of blocks is that of the whole attack. What the ledger keeps is looked at over all
+//! 3. The pace of blocks is that of the whole attack. The ledger's growth is measured over all
 //!    attacks and, where none was left out by name, over an epoch at the least.
 
 use super::choice::Choice;
@@ -42,7 +42,7 @@ const BAR_LOG_KB: f64 = 100.0;
 /// Share of the policy's interval by which blocks may be off.
 const BAR_PACE: f64 = 0.1;
 
-/// What was measured under one attack.
+/// The figures of one attack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Besieged {
     /// The attack's name.
@@ -68,7 +68,7 @@ pub(crate) struct Besieged {
     pub(crate) identities: u64,
     /// Of these, shut out.
     pub(crate) shut_out: u64,
-    /// What it did.
+    /// Attempts of the attacker.
     pub(crate) deeds: u64,
 }
 
@@ -118,7 +118,7 @@ impl Figures {
         format!("{}{}\n", table.render(), self.growth)
     }
 
-    /// What is above its bar, and what was not measured.
+    /// The figures above their bars, and those that were not measured.
     pub(crate) fn problems(&self) -> Vec<String> {
         let told = |a: &Besieged| {
             let above = [

@@ -1,4 +1,4 @@
-//! Which attacks of a member and of the foreign client are run: those named, or all.
+//! The choice of the attacks of a member and of the foreign client: those named, or all.
 
 use super::spender;
 use crate::foreign::Foreign;

@@ -32,10 +32,10 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 /// half a minute after they were of use, and a few at a time.
 const SETTLE: Duration = Duration::from_secs(60);
 
-/// What to measure.
+/// The measurement to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What nodes are started from.
+    /// The program of the nodes.
     pub(crate) program: PathBuf,
     /// Nodes, validators among them.
     pub(crate) nodes: usize,
@@ -45,7 +45,7 @@ pub(crate) struct Options {
     pub(crate) keep: bool,
 }
 
-/// What was measured.
+/// The figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
     /// Nodes.
@@ -113,7 +113,7 @@ impl Figures {
         table.render()
     }
 
-    /// What is above three times its bar: the machines are noisy.
+    /// The figures above three times their bars: the machines are noisy.
     pub(crate) fn problems(&self) -> Vec<String> {
         let bars = [
             ("converging", self.converged_ms as f64, 60e3),
@@ -271,7 +271,7 @@ pub(super) fn pid_of(node: &Node) -> anyhow::Result<i32> {
     Ok(process.pid)
 }
 
-/// What a file of a process in `/proc` says on a line, in MiB.
+/// The value on a line of a process's file in `/proc`, in MiB.
 pub(super) fn mib(pid: i32, file: &str, line: &str) -> anyhow::Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/{file}"))
         .with_context(|| format!("process {pid} is gone"))?;

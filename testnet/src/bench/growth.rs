@@ -1,5 +1,4 @@
-//! What a ledger keeps, and how fast that grows: the pool of entries that wait, the journal, the
-//! blocks, the state.
+//! The growth of a ledger: the pool of entries that wait, the journal, the blocks, the state.
 //!
 //! An account's budget is by the epoch, and it may spend most of it in the first seconds. So growth
 //! an hour is judged by an epoch at the least; of a shorter time it is shown only.
@@ -38,7 +37,7 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
-    /// What is above its bar.
+    /// The figures above their bars.
     pub(super) fn problems(&self) -> impl Iterator<Item = String> {
         let judged = self.epochs >= 1.0;
         let (pool, bar) = (self.pool_entries as f64, BAR_POOL as f64);
@@ -106,7 +105,7 @@ impl Kept {
             state: newest.map_or(0, |name| bytes_of(&ledger.join(name))),
         })
     }
-    /// What has come since `before`, with epochs of this length; `pool_entries` are told.
+    /// The growth since `before`, with epochs of this length; the caller gives `pool_entries`.
     pub(super) fn since(&self, before: &Kept, epoch: Duration, pool_entries: u64) -> Growth {
         let time = self.at.duration_since(before.at).as_secs_f64();
         let hours = time / 3600.0;

@@ -60,10 +60,10 @@ const REASONS: &[&str] = &[
     "inbound_full",
 ];
 
-/// What to measure.
+/// The measurement to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What nodes are started from.
+    /// The program of the nodes.
     pub(crate) program: PathBuf,
     /// Buys of each member in each turn.
     pub(crate) trades: usize,
@@ -95,7 +95,7 @@ impl Times {
     }
 }
 
-/// What was measured.
+/// The figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
     /// Without an attack.
@@ -112,7 +112,7 @@ pub(crate) struct Figures {
     pub(crate) shut_out: usize,
     /// Most that a node grew from before the first attack to after the last.
     pub(crate) memory_growth_mib: f64,
-    /// What nodes refused, by reason, all together.
+    /// The refusals of all nodes together, by reason.
     pub(crate) refused: BTreeMap<String, u64>,
     /// Attacks of step 4.
     pub(crate) foreign: besieged::Figures,
@@ -142,7 +142,7 @@ impl Figures {
         table.render() + &self.foreign.table()
     }
 
-    /// What is above its bar, or must not be at all.
+    /// The figures above their bars, or that must be zero.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         problems.extend(self.failed.iter().cloned());
@@ -173,7 +173,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     if options.keep {
         network.keep_folder();
     }
-    // What comes first is slower than the rest.
+    // The first measurement is slower than the rest.
     let mut failed = turn(&network, options.trades.div_ceil(4)).await?.1;
     let before = memory(&network)?;
     let (mut calm, mut attacked) = (Vec::new(), Vec::new());

@@ -32,10 +32,10 @@ const ORDER_TIME: Duration = Duration::from_secs(30);
 /// How often an order is looked at; its stamps do not depend on it.
 const LOOK_EVERY: Duration = Duration::from_millis(60);
 
-/// What to measure.
+/// The measurement to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What nodes are started from.
+    /// The program of the nodes.
     pub(crate) program: PathBuf,
     /// Sealed orders.
     pub(crate) sealed: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Options {
     pub(crate) keep: bool,
 }
 
-/// What was measured.
+/// The figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Figures {
     /// Sealed orders.

@@ -1,5 +1,5 @@
-//! What nodes take at the most while something goes on: memory of each, and entries that wait at
-//! the first one, looked at twice a second.
+//! Peaks of nodes during a measurement: the memory of each, and the waiting entries at the first
+//! one, sampled twice a second.
 
 use super::crowd::{mib, pid_of};
 use crate::network::Node;

@@ -1,6 +1,6 @@
 //! A member that attacks with valid keys: transfers through its own node, as many at a time as its
-//! node takes, until told to stop. What bounds it are the budget of its account and the fair shares
-//! of blocks.
+//! node takes, until told to stop. The budget of its account and the fair shares of blocks bound
+//! it.
 
 use crate::foreign::Report;
 use crate::network::Network;

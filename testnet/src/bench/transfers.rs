@@ -21,10 +21,10 @@ use std::time::{Duration, Instant};
 /// Until all nodes are ready.
 const START_TIME: Duration = Duration::from_secs(60);
 
-/// What to measure.
+/// The measurement to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What nodes are started from.
+    /// The program of the nodes.
     pub(crate) program: PathBuf,
     /// Transfers.
     pub(crate) transfers: usize,
@@ -34,7 +34,7 @@ pub(crate) struct Options {
     pub(crate) keep: bool,
 }
 
-/// What was measured.
+/// The figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
     /// From a request to its answer.

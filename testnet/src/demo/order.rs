@@ -7,7 +7,7 @@ use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Why};
 use gridbay_protocol::units::Credits;
 
-/// What is ordered.
+/// A wish for an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
     /// Name of the order.
@@ -22,7 +22,7 @@ pub(crate) struct Wish {
     pub(crate) max_price: Option<Credits>,
     /// How it gets its nodes.
     pub(crate) how: How,
-    /// What it runs.
+    /// Its work.
     pub(crate) work: Work,
 }
 
@@ -62,11 +62,11 @@ pub(crate) type Seen = (JobState, Option<JobReason>);
 /// An order under way, or over.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    /// What was ordered.
+    /// The wish.
     pub(crate) wish: Wish,
     /// Its record when it was last looked at.
     pub(crate) record: JobRecord,
-    /// What was seen, without repeats.
+    /// The states seen, without repeats.
     pub(crate) seen: Vec<Seen>,
     /// Why it stood as it did, asked while it stood without units.
     pub(crate) why: Option<Why>,

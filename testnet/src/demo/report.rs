@@ -1,4 +1,4 @@
-//! What the demo ends with: a table of orders, a table of accounts, one line per check; the same as
+//! The report at the end: a table of orders, a table of accounts, one line per check; the same as
 //! JSON.
 
 use super::check::{self, Check};

@@ -1,4 +1,4 @@
-//! What the scenes share: the network, the orders, the clock.
+//! The stage that the scenes share: the network, the orders, the clock.
 
 use super::order::{Order, Wish};
 use crate::network::Network;

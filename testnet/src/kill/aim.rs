@@ -1,4 +1,4 @@
-//! Who is killed next, and when.
+//! The choice of the node to kill next, and of the time.
 //!
 //! | share | strike |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What was asked for, what was acknowledged, and what was shown: written by load and reader,
+//! The history of requests, acknowledgements and things shown. Load and reader write it, and it is
 //! judged at the end. A contradiction between two things shown is noted at once.
 
 use super::judge::{self, Chain, Findings, Statement};
@@ -22,7 +22,7 @@ pub(super) struct Party {
     pub(super) start: i64,
 }
 
-/// What a transfer's request led to.
+/// The result of a transfer's request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// No answer yet.
@@ -38,11 +38,11 @@ pub(super) enum Outcome {
 pub(super) struct Transfer {
     /// Who pays, by position.
     pub(super) from: usize,
-    /// Who is paid, by position.
+    /// The recipient, by position.
     pub(super) to: usize,
     /// Micro-credits.
     pub(super) amount: i64,
-    /// What it led to.
+    /// Its result.
     pub(super) outcome: Outcome,
 }
 

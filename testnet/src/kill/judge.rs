@@ -36,7 +36,7 @@ pub(super) struct Statement {
     pub(super) height: u64,
 }
 
-/// What the comparison found.
+/// The findings of the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Findings {
     /// Transfers acknowledged.

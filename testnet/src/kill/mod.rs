@@ -40,13 +40,13 @@ const WARM_UP: Duration = Duration::from_secs(5);
 /// Acknowledgements per second that the load must reach before the first kill, or the run says
 /// nothing.
 const FLOOR: f64 = 3.0;
-/// Until everything asked for is answered, once nobody is killed any more.
+/// Time until all requests must be answered, once nobody is killed any more.
 const SETTLE_TIME: Duration = Duration::from_secs(180);
 
-/// What to do.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What nodes are started from.
+    /// The program of the nodes.
     pub(crate) program: PathBuf,
     /// Kills.
     pub(crate) kills: usize,

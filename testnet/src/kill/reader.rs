@@ -4,7 +4,7 @@
 //! 2. Every account's statement, a piece after the other: a statement's lines up to a block are the
 //!    same on every node, so any node that answers will do.
 //! 3. At the end: every node's chain from the first block on, once all have reached the same
-//!    height; every account's balance; what the nodes complained about in their logs.
+//!    height; every account's balance; the complaints of the nodes in their logs.
 
 use super::history::{History, Party};
 use super::judge::{Chain, Statement};
@@ -28,7 +28,7 @@ const LIST: usize = 1_000;
 const HEADERS: u64 = 256;
 /// Until all nodes have the same head, once nobody is killed.
 const CONVERGE_TIME: Duration = Duration::from_secs(60);
-/// What no node may say in its log.
+/// Words that no node may write to its log.
 const COMPLAINTS: [&str; 4] = [
     "contradicted itself",
     "panicked",
@@ -109,7 +109,7 @@ async fn collect(history: Arc<History>, clients: Vec<Client>) {
     for turn in 0.. {
         tokio::time::sleep(STATEMENTS_EVERY).await;
         for party in 0..history.parties.len() {
-            // Whoever answers first; if nobody does, the next time.
+            // The first node that answers; if none does, the next time.
             for again in 0..clients.len() {
                 let client = &clients[(turn + party + again) % clients.len()];
                 if read_statement(&history, client, party).await.is_ok() {

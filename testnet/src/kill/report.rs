@@ -1,4 +1,4 @@
-//! What a run showed, for people and programs.
+//! The results of a run, for people and programs.
 
 use super::Options;
 use super::judge::Findings;
@@ -33,7 +33,7 @@ pub(crate) struct Report {
     pub(crate) rate_before: f64,
     /// From a start to serving.
     pub(crate) serving: Spread,
-    /// What the comparison found.
+    /// The findings of the comparison.
     pub(crate) findings: Findings,
 }
 

@@ -23,7 +23,7 @@ const CALM_EVERY: usize = 20;
 /// Blocks that it must grow by.
 const CALM_BLOCKS: u64 = 3;
 
-/// What was done.
+/// The tally of the strikes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Struck {
     /// Kills.

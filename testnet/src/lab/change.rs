@@ -32,7 +32,7 @@ impl Lab {
             self.delay(state, &before)
         })
     }
-    /// What a cable suffers now.
+    /// The present impairment of a cable.
     pub fn cable(&self, name: &str) -> anyhow::Result<Impairment> {
         self.ends(name, &Impairment::default())?;
         Ok(self.state()?.cable(name))

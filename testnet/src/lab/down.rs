@@ -26,7 +26,7 @@ const PROCESS_TIME: Duration = Duration::from_millis(500);
 /// Time they have once they are killed.
 const KILL_TIME: Duration = Duration::from_secs(5);
 
-/// What was removed.
+/// The parts removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
     /// Namespaces.

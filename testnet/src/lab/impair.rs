@@ -1,8 +1,8 @@
-//! What a cable suffers, and the operations that make it so.
+//! Impairments of cables, and the operations that cause them.
 //!
 //! 1. *Loss* and *cut*: a rule where packets arrive, at both ends, so that each direction loses its
-//!    share. What keeps neighbours known to each other (ARP, neighbour discovery) passes: a cut is
-//!    silent.
+//!    share. Packets that keep neighbours known to each other (ARP, neighbour discovery) pass: a
+//!    cut is silent.
 //! 2. *Rate*: a token bucket where packets leave, at both ends, with 20 ms of queue.
 //! 3. *Delay*: each packet waits once for each public link that it crosses, in both directions. By
 //!    netem where the kernel has it, else by the process of `delay`. Only public links have a
@@ -26,7 +26,7 @@ const MILLION: u32 = 1_000_000;
 /// Fastest rate that a token bucket is asked for, 100 Gbit/s.
 const RATE_KBIT_MAX: u32 = 100_000_000;
 
-/// What one cable suffers; by default nothing.
+/// The impairment of one cable; by default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Impairment {
     /// Each direction waits so long.

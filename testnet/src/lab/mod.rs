@@ -140,7 +140,7 @@ impl Lab {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// What it was built from.
+    /// The topology that it was built from.
     pub fn topology(&self) -> &Topology {
         &self.topology
     }

@@ -45,7 +45,7 @@ pub enum Kind {
     Tcp443,
 }
 
-/// Which outside address and port a host's UDP socket gets.
+/// The outside address and port that a host's UDP socket gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// Its own.
@@ -58,7 +58,7 @@ pub enum Mapping {
     PerPort,
 }
 
-/// Whose packets reach a host's UDP socket, once the host has written to somebody.
+/// The senders whose packets reach a host's UDP socket, once the host has written to somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filtering {
     /// Everybody's.
@@ -69,7 +69,7 @@ pub enum Filtering {
     PerPort,
 }
 
-/// What a stranger's connection or packet to a host's public address meets.
+/// The fate of a stranger's connection or packet to a host's public address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unasked {
     /// It gets in.
@@ -85,7 +85,7 @@ pub enum Unasked {
 pub struct Udp {
     /// Outside addresses.
     pub mapping: Mapping,
-    /// Who gets in.
+    /// The strangers that get in.
     pub filtering: Filtering,
     /// Whether a host behind the same router is reached by its outside address. Means nothing where
     /// there is no translation.
@@ -104,7 +104,7 @@ pub struct Behaviour {
     pub tcp443: bool,
     /// TCP connections to another port come about.
     pub tcp_other: bool,
-    /// What a stranger meets.
+    /// The fate of a stranger's connection or packet.
     pub unasked: Unasked,
     /// Whether IPv6 works besides IPv4.
     pub ipv6: bool,
@@ -141,7 +141,7 @@ impl Kind {
     pub fn translates(self) -> bool {
         !matches!(self, Kind::Open | Kind::Firewall | Kind::Tcp443)
     }
-    /// What it must do.
+    /// The behaviour that it must show.
     pub fn intent(self) -> Behaviour {
         let udp = |mapping, filtering, hairpin| {
             Some(Udp {

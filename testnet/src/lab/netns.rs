@@ -19,7 +19,8 @@ pub(super) fn path(name: &str) -> PathBuf {
     Path::new(NAMES).join(name)
 }
 
-/// Which namespace a path leads to: two paths or processes with equal identities are in the same.
+/// The identity of the namespace that a path leads to: two paths or processes with equal identities
+/// are in the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Identity {
     device: u64,

@@ -23,7 +23,7 @@ pub(super) enum Op {
         at: String,
         /// Path below `/proc/sys/net`.
         key: String,
-        /// What is written.
+        /// The text to write.
         value: String,
     },
     /// A cable between two machines, each end with its device.
@@ -97,8 +97,8 @@ pub(super) enum Op {
         /// Taken, or left again.
         taken: bool,
     },
-    /// What makes detours possible: the device is on, its table leads to it, what comes out of it
-    /// goes on.
+    /// The preparations for detours: the device is on, its table leads to it, and its packets are
+    /// forwarded.
     DetourDevice {
         /// Machine: the public router.
         at: String,
@@ -120,7 +120,7 @@ pub(super) enum Op {
     Shape {
         /// Machine.
         at: String,
-        /// What it becomes.
+        /// The new shape.
         shape: Shape,
     },
     /// Text for `nft -f`.

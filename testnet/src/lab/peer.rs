@@ -1,5 +1,5 @@
-//! What the programs that meet across a lab are told, and what they tell: the interface between
-//! [`super::matrix`] and a peer.
+//! The interface between [`super::matrix`] and a peer: the orders to the programs that meet across
+//! a lab, and their reports.
 //!
 //! A peer prints one JSON object a line:
 //!
@@ -23,7 +23,7 @@ pub enum Event {
     Ready {
         /// Its own id.
         peer: String,
-        /// What others may dial.
+        /// The addresses that others may dial.
         addrs: Vec<String>,
     },
     /// A path stands.
@@ -58,7 +58,7 @@ impl Event {
     }
 }
 
-/// What a peer is to do.
+/// The task of a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Listens in public, and relays for others.

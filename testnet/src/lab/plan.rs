@@ -14,7 +14,7 @@
 //!    for all else.
 //! 3. Routers: a switch `lan0` for their hosts, their way out `wan0`, their ruleset.
 //! 4. Hosts: `wan0` if open, else `eth0`.
-//! 5. What links suffer from the start is left to [`super::impair`].
+//! 5. [`super::impair`] adds the impairments that links have from the start.
 //!
 //! [`new_link_address`], [`new_host_address`] and [`forget`] change a lab that stands. A changed
 //! link and a forgetful router get their ruleset anew in another zone.

@@ -70,7 +70,7 @@ async fn run(role: Role) -> anyhow::Result<()> {
     let own = |a: &Multiaddr| format!("{a}/p2p/{id}");
     tell(&Event::Ready {
         peer: id.to_string(),
-        // Where a relay listens it learns one by one; what it declared is complete.
+        // A relay learns its listening addresses one by one; those that it declared are complete.
         addrs: net.whereabouts().external.iter().map(own).collect(),
     })?;
     watch(&net, began).await

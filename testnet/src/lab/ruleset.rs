@@ -1,4 +1,4 @@
-//! What a router does, as text for `nft -f`.
+//! The rules of a router, as text for `nft -f`.
 //!
 //! 1. Everything is in one table, `gw`, which a ruleset replaces as a whole: sets of mappings go
 //!    with it.
@@ -9,7 +9,7 @@
 //!    back. A symmetric router has neither: each connection gets a new random port.
 //! 4. A packet that arrives and belongs to no connection is handed to the owner of its port if the
 //!    kind lets it in; `spoken` holds the addresses that were written to, where that decides.
-//! 5. What is left over is dropped without an answer and before it is tracked. A refusal or an
+//! 5. All other packets are dropped without an answer and before they are tracked. A refusal or an
 //!    entry left behind would spoil a hole punch.
 //!
 //! Maps are learnt behind the translation, where a packet has its outside source and its connection
@@ -47,7 +47,7 @@ fn zones(zone: u16) -> String {
     )
 }
 
-/// What is forwarded: connections that exist, then the rules of the kind.
+/// The forwarding rules: existing connections first, then the rules of the kind.
 fn through(rules: &str) -> String {
     format!(
         "  chain through {{\n    type filter hook forward priority filter\n    \

@@ -1,5 +1,5 @@
-//! What a lab has made, on disk: so that another process can change it, and remove it when the one
-//! that made it is gone.
+//! The record of a lab on disk, by which another process can change the lab, and remove it when its
+//! maker is gone.
 //!
 //! ```text
 //! /run/gridbay-lab/<name>/lab.json      this record
@@ -97,7 +97,7 @@ impl State {
     pub(super) fn turn(&self, name: &str) -> Turn {
         self.turns.get(name).copied().unwrap_or(FIRST)
     }
-    /// What a cable suffers.
+    /// The impairment of a cable.
     pub(super) fn cable(&self, name: &str) -> Impairment {
         self.cables.get(name).copied().unwrap_or_default()
     }
@@ -163,7 +163,7 @@ impl Lock {
             builder.mode(0o700).recursive(true).create(BASE)?;
             let file = File::open(BASE)?;
             file.lock()?;
-            // Whoever held it may have removed the folder; then it locks nothing any more.
+            // Its last holder may have removed the folder; then it locks nothing any more.
             let is_there = fs::metadata(BASE).is_ok_and(|now| {
                 let held = file.metadata();
                 held.is_ok_and(|held| (held.dev(), held.ino()) == (now.dev(), now.ino()))

@@ -1,4 +1,4 @@
-//! What a lab looks like now: every machine, its addresses, and what its cable suffers.
+//! The present state of a lab: every machine, its addresses, and the impairment of its cable.
 
 use super::netns::{self, Identity};
 use super::state::{self, State};
@@ -15,7 +15,7 @@ pub struct Machine {
     pub part: String,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
-    /// What its cable towards the public network suffers; empty if nothing.
+    /// The impairment of its cable towards the public network; empty if there is none.
     pub suffers: String,
     /// Processes inside it; `None` if its namespace is gone.
     pub processes: Option<usize>,

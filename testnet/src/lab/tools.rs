@@ -1,4 +1,4 @@
-//! What a lab needs of the machine: root, three programs, and what the kernel offers.
+//! The needs of a lab: root, three programs, and features of the kernel.
 
 use anyhow::bail;
 use std::env;

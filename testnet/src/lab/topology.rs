@@ -1,4 +1,4 @@
-//! What a lab is made of: networks, each of a kind, and the hosts in them.
+//! The parts of a lab: networks, each of a kind, and the hosts in them.
 //!
 //! ```toml
 //! mtu = 1500                            # of every cable; default 1500
@@ -64,7 +64,7 @@ pub struct Network {
     pub hosts: Vec<String>,
     /// After which an unused UDP mapping is forgotten.
     pub udp_timeout: Duration,
-    /// What its public link suffers from the start; for `open`, the link of each host.
+    /// The initial impairment of its public link; for `open`, that of each host's link.
     pub link: Impairment,
 }
 
@@ -73,7 +73,7 @@ pub struct Network {
 pub struct Link<'a> {
     /// From 1, unique in the lab.
     pub number: u8,
-    /// Whose cable it is called: an open host, or the router of a network.
+    /// The owner of the cable: an open host, or the router of a network.
     pub name: &'a str,
     /// The network.
     pub network: &'a Network,

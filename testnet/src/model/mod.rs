@@ -5,9 +5,9 @@
 //!    [`LOOKUPS`] records are looked up between nodes drawn by the seed.
 //! 2. The same is modelled: as many nodes, one machine, nobody leaves, the mean of [`WORLDS`]
 //!    worlds.
-//! 3. Compared are the share of records found, the peers asked for each, and where the first that
-//!    had it was: nowhere but here (no hop), among the peers with which the lookup began (one), or
-//!    farther away. What differs by more than [`Row::tolerance`] fails.
+//! 3. Compared are the share of records found, the peers asked for each, and the place of the first
+//!    that had it: only here (no hop), among the peers with which the lookup began (one), or
+//!    farther away. A figure that differs by more than [`Row::tolerance`] fails the check.
 
 mod real;
 
@@ -23,7 +23,7 @@ const LOOKUPS: usize = 400;
 /// Worlds of the model.
 const WORLDS: u64 = 5;
 
-/// What is compared.
+/// The figures compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seen {
     /// Found, per cent.

@@ -2,7 +2,7 @@
 //!
 //! 1. A laboratory that still watches over the run is asked to end; it cleans up by itself.
 //! 2. Nodes that are left are asked to end, and killed if they do not.
-//! 3. What else belongs to the run's folder (supervisors, jobs) is killed.
+//! 3. Other processes of the run's folder (supervisors, jobs) are killed.
 //! 4. The folder is removed.
 //!
 //! A process is sent a signal only if number, start time and command line are those recorded.

@@ -157,7 +157,7 @@ impl Network {
     pub fn program(&self) -> &PathBuf {
         &self.program
     }
-    /// What it was made from.
+    /// The plan that it was made from.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }

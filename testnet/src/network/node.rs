@@ -22,7 +22,7 @@ const ASK_EVERY: Duration = Duration::from_millis(50);
 /// Lines of a node's log that an error quotes.
 const QUOTED_LINES: usize = 12;
 
-/// What a node is in a run.
+/// The part of a node in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A founding member: votes and sells.

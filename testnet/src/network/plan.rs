@@ -1,4 +1,4 @@
-//! What a local federation consists of: classes, members with their offers, buyers.
+//! The plan of a local federation: classes, members with their offers, buyers.
 
 use super::seat::Seat;
 use anyhow::bail;
@@ -58,7 +58,7 @@ impl Plan {
             seats: BTreeMap::new(),
         }
     }
-    /// What else is set for a node.
+    /// Further settings of a node.
     pub(super) fn more(&self, name: &str) -> &str {
         self.more.get(name).map_or("", String::as_str)
     }

@@ -22,7 +22,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// What runs under a number now; `None` if nothing does, or only a corpse.
+    /// The process that runs under a number now; `None` if there is none, or only a corpse.
     pub fn look(pid: i32) -> Option<Process> {
         let stat = Stat::read(pid)?;
         let command = read_command(pid)?;

@@ -35,7 +35,7 @@ pub struct NodeRecord {
     pub socket: PathBuf,
     /// Data folder.
     pub data: PathBuf,
-    /// What it printed.
+    /// Its output.
     pub log: PathBuf,
     /// Its process; `None` while it is down.
     pub process: Option<Process>,

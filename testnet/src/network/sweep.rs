@@ -1,8 +1,8 @@
-//! What a run has left behind: every process that belongs to its folder.
+//! The leftovers of a run: every process that belongs to its folder.
 //!
 //! 1. A node or a supervisor of a job is known by its hidden first word and by a path of the run's
 //!    folder among its words.
-//! 2. Whatever descends from one of those (a job's own processes) belongs to the run too.
+//! 2. All descendants of these (a job's own processes) belong to the run too.
 //! 3. [`clear`] looks and kills until nothing is found any more.
 
 use super::process::{Process, all_own};
@@ -19,7 +19,7 @@ const SUPERVISOR_WORD: &str = "__supervise";
 /// How long [`clear`] goes on.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a process of a run does.
+/// The part of a process in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// A node, or a command that speaks to one.

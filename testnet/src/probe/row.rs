@@ -57,13 +57,13 @@ pub(crate) struct Row {
     pub(crate) probe: String,
     /// The tier.
     pub(crate) tier: Tier,
-    /// Who the node is: `root` or `user`.
+    /// The user of the node: `root` or `user`.
     pub(crate) user: String,
     /// Whether the tier is sold to strangers unless the owner says otherwise.
     pub(crate) sold: bool,
     /// How far it came.
     pub(crate) result: Outcome,
-    /// What the probe said.
+    /// The probe's words.
     pub(crate) detail: String,
 }
 

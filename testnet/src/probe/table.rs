@@ -6,7 +6,7 @@ use gridbay_node::executor::Limits;
 /// Tells the program to be somebody who does nothing.
 pub(crate) const STAND_STILL: &str = "stand-still";
 
-/// What a probe is told of the stage, as variables.
+/// The variables by which a probe is told about the stage.
 pub(crate) mod env {
     /// A file that only the node may read.
     pub(crate) const SECRET: &str = "PROBE_SECRET";
@@ -40,7 +40,7 @@ pub(crate) mod env {
     /// There if the probe runs outside of a job, to show that it reaches what it tries.
     pub(crate) const OUTSIDE: &str = "PROBE_OUTSIDE";
 
-    /// What every probe is told.
+    /// The variables of every probe.
     pub(crate) const ALL: [&str; 12] = [
         SECRET,
         HOME,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
 const PATIENCE: Duration = Duration::from_secs(40);
-/// How long peers announce an advert that they heard; who connects later is not told of it.
+/// How long peers announce an advert that they heard; a peer that connects later is not told of it.
 const ANNOUNCED: Duration = Duration::from_secs(3);
 
 /// A loopback address of its own for each node, by QUIC alone: a TCP connection would keep for a
@@ -45,7 +45,7 @@ fn plan() -> Plan {
     plan
 }
 
-/// What the command prints.
+/// The output of the command.
 async fn find(network: &Network, at: &str, query: &str) -> anyhow::Result<FindReport> {
     let words = ["-o", "json", "market", "find", query];
     let data = network.node(at).home.path();

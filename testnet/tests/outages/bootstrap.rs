@@ -1,5 +1,6 @@
 //! The only node whose address in the genesis is still right dies for good. Nobody can join by it
-//! any more; who was there stays, and finds the others again by what it met.
+//! any more; nodes that were there stay, and find the others again by the addresses that they
+//! remember.
 
 use super::AGAIN;
 use super::common::{Lease, PATIENCE, meshed, sell, start, until};

@@ -1,4 +1,4 @@
-//! What the outages have in common: a lease whose job runs, and who is connected with whom.
+//! The common parts of the outages: a lease whose job runs, and the connections between nodes.
 
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::{

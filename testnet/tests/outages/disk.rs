@@ -286,7 +286,7 @@ async fn heal(network: &Network, filler: &Path) {
         now.state == NodeState::Ready && now.height >= head && now.troubles.is_empty()
     })
     .await;
-    // Whatever became of its offer while it was away.
+    // The fate of its offer while it was away does not matter.
     sell(network, "v2").await;
     let buyer = network.node("b1").client();
     let small: JobRecord = buyer

@@ -1,8 +1,7 @@
-//! What networks of real processes live through while a lease runs: the node that all began with is
-//! gone for good, half of the nodes are killed and started again, the relay between buyer and
-//! seller dies, an address changes. Each time the lease goes on to its end, and the nodes mesh
-//! again by themselves within [`AGAIN`]. And what a seller lives through whose disk is filled by a
-//! hostile job and by others ([`disk`]).
+//! Outages in networks of real processes while a lease runs: the node that all began with is gone
+//! for good, half of the nodes are killed and started again, the relay between buyer and seller
+//! dies, an address changes. Each time the lease goes on to its end, and the nodes mesh again by
+//! themselves within [`AGAIN`]. In [`disk`], a hostile job and others fill a seller's disk.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
 #![allow(clippy::print_stdout, reason = "figures, and what is left out")]

@@ -1,4 +1,4 @@
-//! What the documents claim, held against what is there.
+//! The claims of the documents, held against the tree.
 //!
 //! 1. `docs/dependencies.md` has one row with a reason for each third-party dependency of the
 //!    workspace manifest, and no row beyond.

@@ -4,8 +4,9 @@
 //! something it names:
 //!
 //! 1. A name is a `use`, or a path of two segments or more in the code, also inside a macro call.
-//! 2. A path is followed through imports and re-exports to the file that defines the item. What no
-//!    file is seen to define (a macro made it) counts for the file of the module it is named in.
+//! 2. A path is followed through imports and re-exports to the file that defines the item. An item
+//!    that no file is seen to define (a macro made it) counts for the file of the module it is
+//!    named in.
 //! 3. A path that ends at a module names nothing yet: the paths that begin with it do.
 //! 4. A re-export in the file of a module with children (`lib.rs`, `mod.rs`, or `a.rs` beside `a/`)
 //!    is no edge: it says where things are found, and needs none of them.
@@ -176,7 +177,7 @@ impl Package {
         Some(from)
     }
 
-    /// What a path from the package's root leads to.
+    /// The target of a path from the package's root.
     fn follow(&self, path: &[String], depth: usize) -> Found {
         let mut at = Path::new();
         for (step, name) in path.iter().enumerate() {
@@ -212,7 +213,7 @@ impl Package {
     }
 }
 
-/// What a path leads to.
+/// The target of a path.
 enum Found {
     Module,
     /// An item that a file defines.

@@ -1,4 +1,4 @@
-//! Which package may depend on which: the table of `docs/ARCHITECTURE.md` as data.
+//! The dependencies allowed between packages: the table of `docs/ARCHITECTURE.md` as data.
 //!
 //! 1. Between packages: every edge of the chain is there, and no edge that the table lacks; a
 //!    package without a row, or a row without a package, is a finding.

@@ -1,7 +1,7 @@
-//! What cargo says about the workspace's packages.
+//! Cargo's statements about the workspace's packages.
 //!
-//! Declared dependencies come from `cargo metadata --no-deps`; what a package links, through any
-//! number of steps and with its own features only, comes from `cargo tree`. Both run offline on
+//! Declared dependencies come from `cargo metadata --no-deps`; the packages that one links, through
+//! any number of steps and with its own features only, come from `cargo tree`. Both run offline on
 //! the committed lock file.
 
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! What can be told from bare tokens, for code inside macros that no parser sees.
+//! Findings from bare tokens, for code inside macros that no parser sees.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 

@@ -12,7 +12,7 @@ const FILES: usize = 35;
 /// The heading above the table.
 const HEADING: &str = "## 6. The way of a bid";
 
-/// What is wrong with the table of the page.
+/// The fault of the page's table.
 pub(crate) fn check(page: &str, sources: &[Source]) -> Vec<String> {
     let Some((_, section)) = page.split_once(HEADING) else {
         return vec![format!("no heading `{HEADING}`")];

@@ -1,6 +1,6 @@
-//! Every clearing, recomputed from its public record with nothing but additions: what winners pay
-//! is what sold units earn, within supply, nobody above his bid, no unit below its reserve. Every
-//! buy costs the larger of the asked prices and the value that it displaced.
+//! Every clearing, recomputed from its public record with nothing but additions: payments of
+//! winners equal earnings of sold units, within supply, no winner above its bid, no unit below its
+//! reserve. Every buy costs the larger of the asked prices and the value that it displaced.
 
 use super::Verdict;
 use crate::demo::evidence::{Auction, Evidence};

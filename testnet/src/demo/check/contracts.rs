@@ -1,6 +1,6 @@
 //! The contract was settled as its terms say: each job's pay from the time it took, all together by
-//! the aggregate function, penalties in full. What the client paid the provider has, less what the
-//! nodes cost, and that is less.
+//! the aggregate function, penalties in full. The provider has the client's payment less the cost
+//! of the nodes, and that cost is lower.
 //!
 //! `f(done / all) = alpha * (done / all)^beta` is computed here with fractions of whole numbers,
 //! for a whole beta, and so may exceed the ledger's by what its 32 bits behind the point leave out.
@@ -70,8 +70,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     ))
 }
 
-/// What a job pays and costs by the slots it took: the value, less as much of it as the decay has
-/// taken.
+/// The pay of a job, and its debt, by the slots it took: the value, less the part that the decay
+/// has taken.
 fn utility(how: &ContractHow, job: &JobRecord, slot_seconds: u64) -> Result<(), String> {
     let slots = |seconds: u32| i128::from(u64::from(seconds) / slot_seconds);
     let (value, penalty) = (

@@ -1,5 +1,5 @@
-//! Jobs by deadlines were done, at a price of their own curve, and their seller has just that, and
-//! his stake back.
+//! Jobs by deadlines were done at a price of their own curves, and their seller has exactly that,
+//! and its stake back.
 
 use super::Verdict;
 use crate::demo::evidence::Evidence;
@@ -37,7 +37,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         if earned != paid {
             return Err(format!("{name} paid {paid} and its seller earned {earned}"));
         }
-        // The stake and the price's lock go out; what is not paid of them comes back.
+        // The stake and the price's lock go out; the unpaid rest of them comes back.
         let (out, back) = (
             of(&[Reason::Bond, Reason::Lock], -1),
             of(&[Reason::Release], 1),

@@ -1,5 +1,5 @@
-//! Hires at a posted price: who was served follows from the public record, nobody paid more than
-//! what was posted, and what a hire paid by its buyer's statement is what its lease cost, slot by
+//! Hires at a posted price: the hires served follow from the public record, none paid more than the
+//! posted price, and the payments by its buyer's statement equal the cost of its lease, slot by
 //! slot.
 
 use super::Verdict;
@@ -53,7 +53,7 @@ fn is_sound(record: &PostedRecord) -> Result<(), String> {
     Ok(())
 }
 
-/// What the leases of a hire cost, micro-credits: the rest of the running slot, then whole ones.
+/// The cost of a hire's leases, micro-credits: the rest of the running slot, then whole ones.
 fn due(evidence: &Evidence, id: OrderId, hired: &Hired) -> Result<u64, String> {
     let mut due = 0;
     for record in &evidence.records {

@@ -25,13 +25,13 @@ pub(super) mod sample;
 use super::evidence::Evidence;
 use serde::Serialize;
 
-/// What a check found: what held, or what did not.
+/// The finding of a check: what held, or what did not.
 pub(crate) type Verdict = Result<String, String>;
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Check {
-    /// What must hold.
+    /// The claim that must hold.
     pub(crate) name: &'static str,
     /// Whether it does.
     pub(crate) ok: bool,

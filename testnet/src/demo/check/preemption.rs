@@ -1,5 +1,5 @@
-//! The buy displaced somebody, and whoever was displaced resumed and finished, or has his refund
-//! and his compensation. A compensation that was paid is named either way.
+//! The buy displaced a bid, and the displaced order resumed and finished, or has its refund and its
+//! compensation. A compensation that was paid is named either way.
 
 use super::Verdict;
 use crate::demo::evidence::{Auction, Evidence};
@@ -34,7 +34,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     Ok(told.join("; "))
 }
 
-/// What came in for an order under a reason. A compensation is booked on the order of the buy that
+/// The receipts for an order under a reason. A compensation is booked on the order of the buy that
 /// pays it.
 fn moved(evidence: &Evidence, order: &Order, reason: Reason) -> Signed {
     let buys: Vec<OrderId> = evidence.auctions.iter().filter_map(displacing).collect();

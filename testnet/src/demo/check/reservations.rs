@@ -90,7 +90,7 @@ fn ran(evidence: &Evidence, name: &str, booked: &Booked) -> Result<(), String> {
     Ok(())
 }
 
-/// The winner paid what he bid for each slot that he had the nodes: all of it, unless his job was
+/// The winner paid its bid for each slot in which it had the nodes: all of it, unless its job was
 /// done sooner.
 fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), String> {
     let name = order.wish.name;
@@ -120,7 +120,7 @@ fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), 
     Ok(())
 }
 
-/// What an order cost its buyer, by the account's statement, in micro-credits.
+/// The cost of an order to its buyer, by the account's statement, in micro-credits.
 pub(super) fn spent(evidence: &Evidence, order: &Order, id: OrderId) -> i64 {
     let accounts = evidence.accounts.iter();
     let own = accounts.filter(|account| account.name == order.wish.buyer);
@@ -131,7 +131,7 @@ pub(super) fn spent(evidence: &Evidence, order: &Order, id: OrderId) -> i64 {
     -amounts.sum::<i64>()
 }
 
-/// What is taken: nodes and channels, by slot.
+/// The nodes and channels taken, by slot.
 #[derive(Clone, Default)]
 struct Taken {
     nodes: BTreeSet<(OfferId, u32, u64)>,

@@ -1,5 +1,5 @@
-//! Second scene: six buyers' sealed bids for the small class exceed what is offered. Winners count
-//! words and compute checksums.
+//! Second scene: six buyers' sealed bids for the small class exceed the supply. Winners count words
+//! and compute checksums.
 
 use super::super::order::Wish;
 use super::super::stage::Stage;

@@ -14,7 +14,7 @@ const DEAD: Duration = Duration::from_secs(3);
 /// How long it has to catch up.
 const CATCH_UP: Duration = Duration::from_secs(15);
 
-/// What the crash showed.
+/// The result of the crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Crash {
     /// Node killed.

@@ -22,12 +22,12 @@ use crate::network::Plan;
 use gridbay_node::api::types::Offer;
 use std::time::Duration;
 
-/// What scenes need of the network before it is founded.
+/// Adds the scenes' needs to the plan of the network.
 pub(super) fn prepare(plan: &mut Plan) {
     contract::prepare(plan);
 }
 
-/// Plays all scenes; returns what the crash showed.
+/// Plays all scenes; returns the result of the crash.
 pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     long::play(stage).await?;
     contest::play(stage).await?;

@@ -43,7 +43,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Packets taken in before those due are given back.
 const TURN: usize = 256;
 
-/// What the process has done.
+/// The counters of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Packets, a super-packet counted once.
@@ -116,7 +116,7 @@ fn socket(folder: &Path) -> std::path::PathBuf {
     folder.join("delay.sock")
 }
 
-/// What both threads see.
+/// The state that both threads share.
 struct Shared {
     queue: Queue,
     tally: Tally,
@@ -136,7 +136,7 @@ fn serve(namespace: &Path, socket: &Path) -> anyhow::Result<()> {
     thread::scope(|scope| {
         scope.spawn(|| {
             for stream in listener.incoming().flatten() {
-                // Whoever sends nonsense or nothing gets no answer.
+                // A sender of nonsense, or of nothing, gets no answer.
                 let _ = answer(stream, &shared);
             }
         });

@@ -4,7 +4,8 @@
 //!    address ([`crate::lab::address`]); it waits the sum of their delays, more or less their
 //!    jitters.
 //! 2. Packets between the same two links leave in the order in which they came.
-//! 3. At most [`BYTES_MAX`] wait; what comes on top is dropped and counted, as a full line would.
+//! 3. At most [`BYTES_MAX`] wait; further packets are dropped and counted, as a full line would
+//!    drop them.
 
 use super::super::address::{PUBLIC_V4, PUBLIC_V6};
 use super::tun::NOTE;
@@ -53,7 +54,7 @@ impl Queue {
             dropped: 0,
         }
     }
-    /// Other delays from now on; what waits already keeps its time.
+    /// Sets other delays from now on; packets that wait already keep their times.
     pub(super) fn set(&mut self, table: &Table) {
         self.links = [(0, 0); 256];
         for (link, (delay, jitter)) in &table.0 {

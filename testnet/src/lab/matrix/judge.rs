@@ -11,13 +11,13 @@ use super::{Outcome, Path};
 /// One of the two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Who is there first.
+    /// The side that is there first.
     Waiting,
-    /// Who looks for it.
+    /// The side that looks for it.
     Dialing,
 }
 
-/// What was told so far.
+/// The words told so far.
 #[derive(Clone, Debug)]
 pub struct Judge {
     ids: [String; 2],
@@ -81,7 +81,7 @@ impl Judge {
 mod tests {
     use super::*;
 
-    /// Lines as `W 12 {json}` or `D 12 {json}`: who told it, when, and what.
+    /// Lines as `W 12 {json}` or `D 12 {json}`: the side, the time, and the words.
     fn judged(lines: &str) -> Outcome {
         let mut judge = Judge::new("w".into(), "d".into());
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {

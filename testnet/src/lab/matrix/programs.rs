@@ -5,8 +5,8 @@
 //!    the others.
 //! 2. The waiting peer is started, then, once that is ready, the dialing one.
 //! 3. Their lines are judged as they come. It is over when both have a direct path, when they have
-//!    had any path for `settle`, or when there is none after `patience`. What they told until then
-//!    counts.
+//!    had any path for `settle`, or when there is none after `patience`. The words told until then
+//!    count.
 //! 4. All three are killed, whatever happened.
 
 use super::super::exec;
@@ -58,7 +58,7 @@ impl Drop for Peer {
     }
 }
 
-/// Who told something; the relay is no side.
+/// The side that told something; the relay is none.
 pub(in super::super) type Told = (Option<Side>, Event);
 
 impl Meeting for Programs {
@@ -129,8 +129,8 @@ impl Programs {
         thread::spawn(move || listen(stdout, side, &sender));
         Ok(peer)
     }
-    /// Waits until one says that it is ready. What others say meanwhile is kept: lines of two peers
-    /// do not arrive in the order in which they were told.
+    /// Waits until one says that it is ready. Words of others meanwhile are kept: lines of two
+    /// peers do not arrive in the order in which they were told.
     pub(in super::super) fn ready(
         &self,
         told: &Receiver<Told>,

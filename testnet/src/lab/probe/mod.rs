@@ -5,8 +5,8 @@
 //! 2. Every host is measured at the same time, each with sockets of its own (`measure`).
 //! 3. Each property of [`Behaviour`] that is as intended has passed, any other failed.
 //!
-//! What should not arrive is waited for as long as it would take: 500 ms, and four times the
-//! longest way through the lab's delays.
+//! A probe that should not arrive is waited for as long as it would take: 500 ms, and four times
+//! the longest way through the lab's delays.
 
 mod measure;
 
@@ -30,9 +30,9 @@ const OTHER_PORT: u16 = 7411;
 pub struct Measured {
     /// The host.
     pub host: String,
-    /// What its network is meant to be.
+    /// The kind that its network is meant to be.
     pub kind: Kind,
-    /// What it is.
+    /// Its measured behaviour.
     pub seen: Behaviour,
 }
 

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 /// Longest time until they speak again.
 pub const BAR: Duration = Duration::from_secs(10);
-/// Relays; whoever cannot be dialled has a place at two.
+/// Relays; a node that cannot be dialled has a place at two.
 const RELAYS: usize = 2;
 
 /// What changes.
@@ -41,7 +41,7 @@ pub enum What {
 /// A change of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// Who sees its address change.
+    /// The side whose address changes.
     pub who: Side,
     /// Which address.
     pub what: What,

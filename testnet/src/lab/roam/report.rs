@@ -1,4 +1,4 @@
-//! What moves there were, and how soon the two spoke again.
+//! The moves, and the time until the two sides spoke again.
 
 use super::super::matrix::{Pair, Path, Side};
 use super::{BAR, Move, What};
@@ -8,7 +8,7 @@ use std::fmt;
 /// A move and how it went.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moved {
-    /// Who spoke with whom.
+    /// The sides that spoke with each other.
     pub pair: Pair,
     /// What changed.
     pub change: Move,

@@ -11,9 +11,9 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
 
-/// What the jobs of these probes may hold.
+/// The disk that the jobs of these probes may hold.
 const DISK: u64 = 24 << 20;
-/// What they try to hold.
+/// The disk that they try to hold.
 const MUCH: u64 = 72 << 20;
 /// Bytes of one file.
 const FILE: u64 = 4 << 20;

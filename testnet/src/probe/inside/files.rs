@@ -23,7 +23,7 @@ const SYSTEM: [&str; 8] = [
     "/", "/usr", "/usr/bin", "/etc", "/dev", "/proc", "/sys", "/var",
 ];
 
-/// What the kernel shows for a group that a namespace does not know.
+/// The kernel's name for a group that a namespace does not know.
 const NOBODYS: u32 = 65_534;
 
 /// All of them.

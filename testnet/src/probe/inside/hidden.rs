@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// What the jobs of these probes may hold, and what they try to hold.
+/// The disk that the jobs of these probes may hold, and that they try to hold.
 const DISK: u64 = 24 << 20;
 const MUCH: u64 = 72 << 20;
 /// Folders that keep a count busy.

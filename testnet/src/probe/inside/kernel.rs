@@ -1,5 +1,5 @@
-//! What the kernel has once for all of the machine, and what it lets a file's owner do to the file
-//! system.
+//! Attempts on things that the kernel has once for the whole machine, and on the file system by way
+//! of a file of one's own.
 
 use super::raw::{Arg::M, Arg::N, Arg::T, call};
 use super::{Answer, Reached, Refused, forbidden, text};
@@ -9,8 +9,7 @@ use nix::libc;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 
-/// Orders to a file system, by what they ask for. The first does nothing, and every file system
-/// knows it.
+/// `ioctl`s of file systems, by name. The first changes nothing, and every file system knows it.
 const ORDERS: [(&str, u64); 8] = [
     ("the size of a block", 2),
     ("a subvolume", 0x5000_940e),
@@ -21,7 +20,7 @@ const ORDERS: [(&str, u64); 8] = [
     ("a file that cannot change", 0x4080_6685),
     ("a key", 0x800c_6613),
 ];
-/// Bytes that are set aside.
+/// Bytes to set aside.
 const ROOM: u64 = 1 << 20;
 /// The length of the longest of their arguments.
 const ARGUMENT: usize = 4_096;
@@ -43,7 +42,7 @@ pub(crate) const KERNEL: &[Probe] = &[
             None => Refused("none".to_owned()),
         }
     }),
-    // A gigabyte in a millisecond, which nobody who watches the disk can see in time.
+    // The call can take a gigabyte in a millisecond, before any watcher of the disk sees it.
     probe("room-set-aside", || {
         let Ok(file) = File::create("room") else {
             return Refused("no file".to_owned());

@@ -19,7 +19,7 @@ pub(crate) const FILE: u64 = 8 << 20;
 /// Processor seconds, where they matter.
 pub(crate) const SECONDS: u64 = 2;
 
-/// What is tried to be held where [`MEMORY`] is allowed.
+/// Memory that a job tries to hold where [`MEMORY`] is allowed.
 const MUCH: u64 = 1_536 << 20;
 /// Bytes of a piece.
 pub(super) const PIECE: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! What runs inside the job: one attempt, its answer as exit code and one line.
+//! The program inside the job: one attempt, its answer as exit code and one line.
 
 mod calls;
 mod disk;
@@ -77,7 +77,7 @@ pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(2))
 }
 
-/// What the stage should have told and did not: without it attempts fail by themselves.
+/// A variable that the stage should have told and did not: without it attempts fail by themselves.
 fn untold() -> Option<&'static str> {
     let empty = |name: &&str| told(name).is_empty();
     let no_number = |name: &&str| told(name).parse::<u16>().is_ok_and(|n| n == 0);
@@ -88,7 +88,7 @@ fn untold() -> Option<&'static str> {
         .copied()
 }
 
-/// What the stage tells of itself: a variable, which [`untold`] has found there.
+/// A variable by which the stage tells about itself; [`untold`] has found it there.
 fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }

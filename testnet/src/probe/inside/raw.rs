@@ -33,7 +33,7 @@ pub(super) fn call(number: libc::c_long, args: &mut [Arg<'_>]) -> Result<i64, Er
         };
     }
     let [a, b, c, d, e, f] = words;
-    // SAFETY: pointers among the words are borrowed until here; what else a call does to this
+    // SAFETY: pointers among the words are borrowed until here; any other effect of a call on this
     // process ends with it.
     Errno::result(unsafe { libc::syscall(number, a, b, c, d, e, f) })
 }

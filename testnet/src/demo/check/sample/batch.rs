@@ -10,7 +10,7 @@ use gridbay_protocol::job::JobExit;
 use gridbay_protocol::payment::Reason;
 use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
-/// The contract, and an order of the provider's.
+/// The contract, and an order of the provider.
 const ORDER: u8 = 14;
 const RENTED: u8 = 15;
 

@@ -1,4 +1,4 @@
-//! Two hires of one node each: one slot in part, and a whole one.
+//! Two hires of one node each, for a part of a slot and a whole one.
 
 use super::{Evidence, done, id, micros, movement};
 use crate::demo::evidence::Record;
@@ -11,10 +11,10 @@ use gridbay_protocol::record::ausubel::ClearingOffer;
 use gridbay_protocol::record::posted::{PostedBid, PostedRecord};
 use gridbay_protocol::units::Price;
 
-/// The orders, and what a node costs a slot.
+/// The orders, and the price of a node a slot.
 const ORDERS: [u8; 2] = [30, 31];
 const PRICE: u64 = 20;
-/// What the rest of the running slot costs.
+/// The price of the rest of the running slot.
 const REST: u64 = 5;
 
 pub(super) fn add(evidence: &mut Evidence) {
