@@ -34,7 +34,7 @@ fn replaces_keys(entry: &Authentic) -> bool {
 }
 
 impl Constitution {
-    /// What an account may put into the ledger in one epoch.
+    /// The budget of an account for one epoch.
     pub(crate) fn entry_budget(&self, account: &AccountId) -> EntryBudget {
         let budgets = &self.policy.entries;
         match self.members.contains_key(account) {
@@ -76,7 +76,7 @@ pub(crate) fn count(at: &mut Register<'_, '_>, entry: &Authentic) {
 }
 
 impl State {
-    /// What an account may put into the ledger in one epoch.
+    /// The budget of an account for one epoch.
     pub fn entry_budget(&self, account: &AccountId) -> EntryBudget {
         self.constitution.entry_budget(account)
     }

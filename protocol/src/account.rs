@@ -6,7 +6,7 @@ use crate::keys::PublicKey;
 use crate::limits;
 use serde::{Deserialize, Serialize};
 
-/// What a key may do, as a set of bits.
+/// Roles of a key, as a set of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Roles(u8);
@@ -41,7 +41,7 @@ impl Roles {
 pub struct AccountKey {
     /// The key.
     pub key: PublicKey,
-    /// What it may do.
+    /// Its roles.
     pub roles: Roles,
 }
 

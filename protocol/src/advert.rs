@@ -33,7 +33,7 @@ pub struct RoundTrip {
     pub ms: u16,
 }
 
-/// What a seller's node says about itself.
+/// A seller's node's statements about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advert {

@@ -42,7 +42,7 @@ pub struct Chain {
     marks: Vec<[u8; 32]>,
     tip: [u8; 32],
     steps: u32,
-    /// What was found last.
+    /// The value found last.
     last: Option<Found>,
 }
 

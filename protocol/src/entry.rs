@@ -29,7 +29,7 @@ pub struct Entry {
     pub key: PublicKey,
     /// Last height at which it may take effect.
     pub valid_until: u64,
-    /// What is asked.
+    /// The request of the entry.
     pub body: EntryBody,
 }
 
@@ -124,7 +124,7 @@ pub enum EntryBody {
     Posted(Hire),
 }
 
-/// What is known of an entry by its kind alone.
+/// The properties that an entry has by its kind alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// Position in the order in which a block executes an account's entries, also the number of
@@ -137,7 +137,7 @@ pub struct Kind {
 }
 
 impl EntryBody {
-    /// What its kind says of it.
+    /// The properties of its kind.
     pub fn kind(&self) -> Kind {
         const SPEND: Roles = Roles::SPEND;
         const OPERATE: Roles = Roles::OPERATE;

@@ -6,7 +6,7 @@ use crate::entry::EntryBody;
 use crate::limits::{self, EPOCH_HEIGHTS};
 use serde::{Deserialize, Serialize};
 
-/// What one account may put into the ledger in one epoch.
+/// The budget of one account for entries in one epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntryBudget {

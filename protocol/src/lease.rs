@@ -54,7 +54,7 @@ impl LeaseEnd {
     }
 }
 
-/// What happened to a lease.
+/// An event in the life of a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LeaseEvent {

@@ -12,7 +12,7 @@ pub(crate) struct Payout {
 /// zero; to nobody if these are zero too.
 ///
 /// A total below the sum of the floors is shared by the floors. A settled pot never is (see
-/// `slot`), but sellers who get a little less are better than a network that stops for good.
+/// `slot`), but sellers that get a little less are better than a network that stops for good.
 pub(crate) fn above_floors(total: u64, floors: &[u64], weights: &[u64]) -> Payout {
     let owed: u128 = floors.iter().map(|f| u128::from(*f)).sum();
     let owed = u64::try_from(owed).ok();

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuyOrder {
-    /// What was asked.
+    /// The terms asked for.
     pub buy: Buy,
     /// Whether it was decided on and waits for units since.
     pub waits: bool,

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeadlineOrder {
-    /// What was asked.
+    /// The terms asked for.
     pub deadline: Deadline,
     /// Its progress since its seller took it; `None` before.
     pub taken: Option<Taken>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PostedOrder {
-    /// What was asked.
+    /// The terms asked for.
     pub hire: Hire,
     /// Units taken once it is served, each with its price of that moment, and the price of all of
     /// them per slot.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReservationOrder {
-    /// What was asked.
+    /// The terms asked for.
     pub wish: Reservation,
     /// Drawn from the beacon at the first decision.
     pub rank: Option<Hash32>,

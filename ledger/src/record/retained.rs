@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Retained {
     /// The order of the lease.
     pub order: OrderId,
-    /// The buyer, who may complain.
+    /// The buyer, which may complain.
     pub buyer: AccountId,
     /// The account that is paid if nobody complains.
     pub seller: AccountId,

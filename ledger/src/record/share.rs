@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShareOrder {
-    /// What was asked.
+    /// The terms asked for.
     pub claim: Claim,
     /// Its allowance in the running slot; `None` without a lease.
     pub portion: Option<Portion>,

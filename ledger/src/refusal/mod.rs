@@ -405,7 +405,7 @@ pub enum Refusal {
     StillOpen {
         /// The account.
         account: AccountId,
-        /// What it has.
+        /// The records that it has open, in words.
         what: &'static str,
     },
 }

@@ -312,7 +312,7 @@ fn hires_that_make_no_sense_are_refused() {
     assert_eq!(world.account(3), START);
 }
 
-/// Random blocks of sellers who come, change and leave, and of hires, bids and buys beside one
+/// Random blocks of sellers that come, change and leave, and of hires, bids and buys beside one
 /// another.
 #[test]
 fn whatever_happens_no_unit_is_sold_twice_and_money_adds_up() {

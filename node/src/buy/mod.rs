@@ -95,7 +95,7 @@ impl How {
     }
 }
 
-/// What there is to say of an order's terms.
+/// The words about an order's terms.
 pub(crate) fn shown(terms: &Terms) -> &dyn Shown {
     match terms {
         Terms::Sealed(terms) => terms,
@@ -130,7 +130,7 @@ pub(crate) fn in_words(order: &NewOrder, state: &State) -> (Credits, Credits, Ho
     }
 }
 
-/// What a way would do with a wish. Nothing is promised: the figures are those of the ledger at
+/// The prospect of a wish under a way. Nothing is promised: the figures are those of the ledger at
 /// this moment, and of the last clearings.
 type Outlook = fn(&Desk<'_>, &Wish) -> Answer<Prospect>;
 
@@ -145,10 +145,10 @@ const OUTLOOKS: &[(&str, Outlook)] = &[
     (posted::NAME, posted::outlook),
 ];
 
-/// What each way would do with a wish.
+/// The prospects of a wish under each way.
 ///
 /// # Errors
-/// What is wrong with the wish itself. A way that cannot serve it says why in its prospect.
+/// The flaw of the wish itself. A way that cannot serve it says why in its prospect.
 pub(crate) fn prospects(at: &Desk<'_>, wish: &Wish) -> Answer<Vec<Prospect>> {
     let said = OUTLOOKS
         .iter()
@@ -190,7 +190,7 @@ pub(crate) struct Flags {
     contract: contract::ContractFlags,
 }
 
-/// What of the rest of a command line ways go by.
+/// The rest of a command line that ways need.
 pub(crate) struct Line<'a> {
     /// Hard limit on the running time.
     pub(crate) seconds: u32,
@@ -219,7 +219,7 @@ impl Flags {
     pub(crate) fn nodes(&self) -> Result<Option<u32>, CliError> {
         Ok(self.contract.jobs.or(self.reserve.nodes()?))
     }
-    /// What the job is worth, if it bids by that.
+    /// The worth of the job, if it bids by that.
     pub(crate) fn worth(&self) -> Result<Option<JobWorth>, CliError> {
         self.bid.worth()
     }

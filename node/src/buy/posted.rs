@@ -53,12 +53,12 @@ fn count(market: &Market, free: bool) -> u32 {
     shelf(market, free).iter().map(|(_, units)| units).sum()
 }
 
-/// What units cost for whole slots and the rest of the running one.
+/// The cost of units for whole slots and the rest of the running one.
 fn for_slots(slot: Credits, slots: u32) -> Option<Credits> {
     slot.checked_mul(u64::from(slots) + 1)
 }
 
-/// What a hire can cost at the most.
+/// The most that a hire can cost.
 fn most(terms: &PostedTerms, slots: u32) -> Option<Credits> {
     for_slots(terms.limit.times(u64::from(terms.units))?, slots)
 }
@@ -151,7 +151,7 @@ impl Shown for PostedTerms {
     }
 }
 
-/// What a hire would do with a wish now.
+/// The prospect of a hire for a wish now.
 pub(super) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
     at.account()?;
     let any = Ask {

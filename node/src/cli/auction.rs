@@ -77,7 +77,7 @@ pub enum AuctionError {
     NotInBlock {
         /// Height of the block.
         height: u64,
-        /// What is wrong with its proof.
+        /// The fault of its proof.
         source: LogProofError,
     },
     /// The outcome does not follow from the bids and offers.

@@ -64,7 +64,7 @@ async fn examine(at: &Context) -> Vec<Finding> {
     doctor::in_order(findings)
 }
 
-/// What the running node says.
+/// The findings of the running node.
 async fn told(at: &Context) -> Result<Vec<Finding>, String> {
     let client = at.client().map_err(|error| error.why)?;
     let answer = client.get("/doctor").await;

@@ -239,7 +239,7 @@ fn exit(exit: JobExit) -> String {
     }
 }
 
-/// What a job is worth, and what it bids for the time it still needs.
+/// The worth of a job, and its bid for the time it still needs.
 fn worth(job: &JobRecord) -> Option<String> {
     let (worth, left) = (job.worth?, job.left_seconds?);
     let when = match job.state.is_final() {

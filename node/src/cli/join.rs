@@ -106,7 +106,7 @@ impl JoinArgs {
     }
 }
 
-/// What a file holds: an invitation, a disk image with one, or a genesis.
+/// The contents of a file: an invitation, a disk image with one, or a genesis.
 fn by_file(at: &Context, path: &Path) -> Result<Joined, CliError> {
     let bytes = read(path)?;
     let file = if image::looks_like_one(&bytes) {

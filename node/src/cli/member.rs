@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
 
-/// What a member starts with if neither it nor the bank says otherwise: 1,000 credits.
+/// The endowment of a member if neither it nor the bank says otherwise: 1,000 credits.
 const ENDOWMENT: Credits = match Credits::from_micros(1_000 * MICROS_PER_CREDIT) {
     Some(endowment) => endowment,
     None => Credits::ZERO,

@@ -68,7 +68,7 @@ fn up(at: &Context, node_up: NodeUp) -> Result<(), CliError> {
     })
 }
 
-/// What to change where the node cannot have an address or a socket.
+/// Advice where the node cannot have an address or a socket.
 fn remedy(error: &anyhow::Error, at: &Context) -> Option<String> {
     let of_network = |cause: &StartError| match cause {
         StartError::Listen { .. } => Some("listen"),

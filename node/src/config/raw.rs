@@ -51,7 +51,7 @@ pub enum ConfigError {
         path: PathBuf,
         /// Line, from 1; 0 if unknown.
         line: usize,
-        /// What is wrong.
+        /// The mistake.
         problem: String,
     },
     /// No setting has this name.
@@ -72,7 +72,7 @@ pub enum ConfigError {
         key: &'static str,
         /// Where its value was written.
         origin: Origin,
-        /// What is wrong.
+        /// The mistake.
         problem: String,
     },
 }

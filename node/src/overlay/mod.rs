@@ -13,9 +13,9 @@
 //! 4. Bootstrap peers and kept peers (validators) are redialled for ever with a short back-off;
 //!    peers found through Kademlia are tried a few times while connections are wanted.
 //!
-//! What the overlay remembers lies in four rooms, each a folder whose struct owns its state. A room
-//! hears events and commands from the task. Its requests to the swarm or to another room are
-//! orders, which the task carries out.
+//! The overlay's memory lies in four rooms, each a folder whose struct owns its state. A room hears
+//! events and commands from the task. Its requests to the swarm or to another room are orders,
+//! which the task carries out.
 //!
 //! | room | owns |
 //! |---|---|

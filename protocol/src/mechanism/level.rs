@@ -52,7 +52,7 @@ pub fn earnings<O: Ord>(sold: &[Sold<O>], total: u128) -> Option<Vec<u128>> {
     Some(earned)
 }
 
-/// What an entry earns at a level.
+/// The earning of an entry at a level.
 fn at<O>(sold: &Sold<O>, level: u128) -> u128 {
     u128::from(sold.units) * level.max(u128::from(sold.floor))
 }

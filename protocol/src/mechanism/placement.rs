@@ -31,7 +31,7 @@ pub struct Site<O> {
     pub units: u32,
 }
 
-/// A winner who is to be placed.
+/// A winner that is to be placed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Winner<O, B> {
     /// The bid, unique in the list.

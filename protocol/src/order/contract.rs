@@ -315,8 +315,8 @@ impl JobTerms {
             bias: 0,
         }
     }
-    /// What it pays, or owes, when it is done `after` slots after that of the request: at most one
-    /// of the two is above zero.
+    /// Its pay and its debt when it is done `after` slots after that of the request: at most one of
+    /// the two is above zero.
     pub fn utility(&self, after: u64) -> (Credits, Credits) {
         let utility = self.at((), 0).utility(after);
         let part = |micros: i128| u128::try_from(micros).ok().and_then(Credits::from_wide);

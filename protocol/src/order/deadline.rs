@@ -1,4 +1,4 @@
-//! Work to be done by a deadline: planned by one seller, who may change the number of its units
+//! Work to be done by a deadline: planned by one seller, which may change the number of its units
 //! from slot to slot.
 
 use super::flaw::Flaw;

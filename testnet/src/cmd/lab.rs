@@ -254,7 +254,7 @@ impl ImpairArgs {
         let given = [&self.delay, &self.jitter, &self.rate, &self.loss];
         self.cut || self.clear || given.iter().any(|option| option.is_some())
     }
-    /// What is given changes, what is not stays.
+    /// The impairment with the given options changed and the others kept.
     fn changed(&self, before: Impairment) -> anyhow::Result<Impairment> {
         let mut now = if self.clear {
             Impairment::default()

@@ -96,7 +96,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Buys a unit of each of these sellers, who are the only ones, for a job that runs so many
+    /// Buys a unit of each of these sellers, which are the only ones, for a job that runs so many
     /// seconds. Returns when it does.
     pub(crate) async fn begin(
         network: &Network,

@@ -108,7 +108,7 @@ impl Env {
                 self.evidence(&evidence);
                 None
             }
-            // Blocks of peers who are ahead never pass through the core.
+            // Blocks of peers that are ahead never pass through the core.
             _ => None,
         };
         self.actions.extend(action);

@@ -2,7 +2,7 @@
 //!
 //! A validator votes for a block if
 //! 1. the ledger executes it (roots included);
-//! 2. its header names the validator who proposed it: of the proposal itself, or, if the proposal
+//! 2. its header names the validator that proposed it: of the proposal itself, or, if the proposal
 //!    repeats an earlier one, of a round up to that earlier one;
 //! 3. its time is at most [`CLOCK_AHEAD_MS`] ahead of our clock;
 //! 4. in a first proposal of the turns among which an honest one is, it misses no entry that we

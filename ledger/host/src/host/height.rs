@@ -289,7 +289,7 @@ impl Host {
         Ok(Some(id))
     }
     /// Applies the decision of our own engine. If the body had to go, the height ends when a peer
-    /// who has it gives it (`sync`): those who precommitted the block kept it.
+    /// that has it gives it (`sync`): those who precommitted the block kept it.
     fn decide(&mut self, certificate: Certificate) -> Result<(), Fault> {
         let candidate = self.candidates.take(&certificate.block);
         let Some(Candidate {

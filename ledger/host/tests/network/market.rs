@@ -1,4 +1,4 @@
-//! A market on four hosts: offers, sealed bids, openings and clearings, and a proposer who
+//! A market on four hosts: offers, sealed bids, openings and clearings, and a proposer that
 //! allocates wrongly.
 
 use crate::world::World;

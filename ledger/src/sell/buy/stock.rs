@@ -34,7 +34,7 @@ pub(crate) struct Stocks {
 }
 
 impl Stocks {
-    /// What there is of a class.
+    /// The stock of a class.
     pub(super) fn of(&mut self, work: &Work<'_>, class: &ClassId) -> &Stock {
         let stock = self.classes.entry(*class);
         stock.or_insert_with(|| Stock::new(work, class))
@@ -70,7 +70,7 @@ impl Stocks {
     }
 }
 
-/// What there is of a class.
+/// The stock of a class.
 pub(super) struct Stock {
     lots: Lots,
     /// The least that the first, the first two, ... units are worth of bids that run wholly on its

@@ -1,4 +1,4 @@
-//! A bidder who would lose a scarce auction buys instead, below what the others bid: a buy pays
+//! A bidder that would lose a scarce auction buys instead, below what the others bid: a buy pays
 //! what it displaces.
 
 use crate::trade::{bid, order, order_ends, two_units};

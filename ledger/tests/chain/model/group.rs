@@ -38,7 +38,7 @@ pub(crate) fn bought(world: &World, buy: &BuyRecord) -> &'static str {
     if buy.parts.len() > 1 {
         assert!(buy.height.is_multiple_of(4), "at the close of a round");
     }
-    // It may have lost its lease in its own block, with a seller who leaves.
+    // It may have lost its lease in its own block, with a seller that leaves.
     if let Some(order) = world.state.order(&buy.order) {
         let asked = &order.buy().unwrap().buy;
         let taken = buy.parts.iter().map(|part| (part.class, part.units()));

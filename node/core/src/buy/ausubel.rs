@@ -9,7 +9,7 @@ use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What is bid; class and slots are the order's.
+/// Terms of a bid; class and slots are the order's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BidTerms {

@@ -9,7 +9,7 @@ use gridbay_protocol::order::{Buy, BuyPart, Flaw};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What is bought; slots are the order's.
+/// Terms of a buy; slots are the order's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuyTerms {

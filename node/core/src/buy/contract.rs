@@ -10,7 +10,7 @@ use gridbay_protocol::order::{ContractTerms, Flaw, JobTerms};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What a contract shall say; class and number of jobs are the order's.
+/// Terms of a contract; class and number of jobs are the order's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractWish {

@@ -12,7 +12,7 @@ use gridbay_protocol::order::Deadline;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What is to be done by when; class and tasks are the order's.
+/// Work and deadlines of a job; class and tasks are the order's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeadlineWish {

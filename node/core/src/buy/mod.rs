@@ -113,7 +113,7 @@ pub struct NewOrder {
     pub tasks: u32,
     /// The job.
     pub spec: JobSpec,
-    /// What it is worth when it is done, if it bids by that.
+    /// Its worth when it is done, if it bids by that.
     pub worth: Option<Worth>,
 }
 

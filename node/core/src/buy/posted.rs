@@ -8,7 +8,7 @@ use gridbay_protocol::order::{Flaw, Hire};
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
 
-/// What is hired; slots are the order's.
+/// Terms of a hire; slots are the order's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PostedTerms {

@@ -12,7 +12,7 @@ use gridbay_protocol::order::{Flaw, Group, Reservation, Wish};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What is reserved; class and slots are the order's.
+/// Terms of a reservation; class and slots are the order's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReserveTerms {

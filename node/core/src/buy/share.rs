@@ -11,7 +11,7 @@ use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What is claimed; tasks and slots are the order's.
+/// Terms of a claim; tasks and slots are the order's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShareTerms {

@@ -31,7 +31,7 @@ pub(crate) struct Attempt {
     pub(crate) valid_until: u64,
 }
 
-/// What an attempt asks of the ledger.
+/// The request of an attempt to the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     /// The wish that it seals; the record keeps it for the opening.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Worth {
-    /// What it is worth when it is done; nothing before.
+    /// Its worth when it is done; nothing before.
     pub worth: Credits,
     /// Slots that it needs on end, at least 1.
     pub length: u32,

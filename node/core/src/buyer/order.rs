@@ -107,11 +107,11 @@ impl OrderAgent {
     pub fn sent_opening(&self) -> Option<&Opening> {
         self.record.opening.as_ref()
     }
-    /// What it has come through.
+    /// Its milestones.
     pub fn milestones(&self) -> &Milestones {
         &self.record.milestones
     }
-    /// What it has seen of its pool.
+    /// Its experience with its pool.
     pub fn experience(&self) -> &Experience {
         &self.record.experience
     }

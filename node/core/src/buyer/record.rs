@@ -42,7 +42,7 @@ pub struct TaskRecord {
     pub place: Option<(OfferId, PublicKey)>,
 }
 
-/// What an order has come through. Heights are 0 for not yet.
+/// The milestones of an order. Heights are 0 for not yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Milestones {
@@ -174,15 +174,15 @@ pub struct Record {
     pub included: bool,
     /// Its opening, once it was sent.
     pub opening: Option<Opening>,
-    /// What its bid is to say instead, until the ledger has it.
+    /// The new bid, until the ledger has it.
     pub amending: Option<Amending>,
     /// Counts the amendments sent.
     pub amendments: u32,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,
-    /// What it has come through, as far as seen.
+    /// Its milestones, as far as seen.
     pub milestones: Milestones,
-    /// What it has seen of the pool that it claims a share of.
+    /// Its experience with the pool in which it claims a share.
     pub experience: Experience,
     /// The class of which a buy of several found too few units, when it ended for that.
     pub short: Option<ClassId>,

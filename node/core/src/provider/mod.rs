@@ -38,7 +38,7 @@ const EPOCH: u64 = 40;
 pub struct ProviderTerms {
     /// Classes of which it rents units.
     pub classes: Vec<ClassId>,
-    /// Which contracts it signs.
+    /// The rule by which it signs contracts.
     pub policy: ProviderPolicy,
     /// Units of a class that it counts on having at once, at least 1.
     pub units: u32,

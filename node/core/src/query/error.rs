@@ -65,7 +65,7 @@ pub enum Problem {
     /// Something compared with a value of another type.
     #[error("{attribute} is {}, and {value} is {}", .attribute.meaning(), .value.kind().name())]
     Kind {
-        /// What is compared.
+        /// The attribute compared.
         attribute: Attribute,
         /// With what.
         value: Value,
@@ -73,7 +73,7 @@ pub enum Problem {
     /// An order asked of what has none.
     #[error("{attribute} is {}: none is larger than another", .kind.name())]
     Order {
-        /// What is compared.
+        /// The attribute compared.
         attribute: Attribute,
         /// The type of the comparison.
         kind: Kind,

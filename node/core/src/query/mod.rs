@@ -85,7 +85,7 @@ const _: () = assert!(COMPARISONS <= 64);
 pub struct Query {
     /// The condition on nodes; `None` for none.
     pub condition: Option<Condition>,
-    /// Which of them together.
+    /// The condition on several of them together.
     pub group: Option<Group>,
     /// In which order, at most [`KEYS`].
     pub keys: Vec<Key>,

@@ -10,7 +10,7 @@ use super::subject::{Fact, Line, Subject};
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Which way a key goes.
+/// The direction of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Smallest first.

@@ -42,8 +42,8 @@ impl JobWorth {
         let all = u128::from(nodes.max(1)) * u128::from(self.length_seconds.max(1));
         Credits::from_wide(wide / all).unwrap_or(Credits::MAX)
     }
-    /// What it may cost in all if nothing else is said: twice the worth. Each slot is bid for as if
-    /// what was paid before did not count, so the sum of the bids is more than the worth.
+    /// The default budget: twice the worth. Each slot is bid for as if earlier payments did not
+    /// count, so the sum of the bids exceeds the worth.
     pub(crate) fn budget(&self) -> Credits {
         self.worth.checked_mul(2).unwrap_or(Credits::MAX)
     }

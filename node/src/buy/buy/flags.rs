@@ -25,7 +25,7 @@ pub(in crate::buy) struct BuyFlags {
 }
 
 impl BuyFlags {
-    /// What is bought, if anything is.
+    /// The terms, if the command buys.
     pub(in crate::buy) fn how(&self) -> Option<BuyHow> {
         let wait = self.wait.unwrap_or_default().as_millis().div_ceil(1_000);
         self.buy.then(|| BuyHow {

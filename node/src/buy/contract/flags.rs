@@ -101,7 +101,7 @@ pub(in crate::buy) struct ContractFlags {
 }
 
 impl ContractFlags {
-    /// What the order asks for; `None` without a provider.
+    /// The order's terms; `None` without a provider.
     pub(in crate::buy) fn how(&self, seconds: u32) -> Option<ContractHow> {
         let of = |time: Option<Duration>, times: u32| match time {
             Some(time) => u32::try_from(time.as_secs()).unwrap_or(u32::MAX),

@@ -47,7 +47,7 @@ enum Fall {
 }
 
 impl DeadlineFlags {
-    /// What is asked for, if there is a deadline.
+    /// The terms, if there is a deadline.
     pub(in crate::buy) fn how(&self) -> Option<DeadlineHow> {
         let seconds = |time: Duration| u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
         Some(DeadlineHow {

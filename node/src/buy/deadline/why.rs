@@ -1,4 +1,4 @@
-//! What only a job by a deadline can come to.
+//! The outcomes that only jobs by deadlines can have.
 
 use crate::api::types::{JobReason, JobState, WhyCheck};
 use crate::buy::way::{Standing, Words};
@@ -15,7 +15,7 @@ pub(super) fn why_not(end: OrderEnd) -> &'static str {
     }
 }
 
-/// What would do.
+/// The change that would help.
 pub(super) fn remedy(end: OrderEnd) -> &'static str {
     match end {
         OrderEnd::NoGain => "pay more, or accept a later soft deadline",
@@ -35,7 +35,7 @@ fn sentence(end: OrderEnd) -> String {
     format!("{}{}.", words[..1].to_uppercase(), &words[1..])
 }
 
-/// What only a job by a deadline can come to.
+/// The outcomes that only jobs by deadlines can have.
 pub(super) fn words(wish: &DeadlineWish, at: &Standing<'_>) -> Words {
     let refused = match at.judged.1 {
         Some(JobReason::NoGain) => Some(OrderEnd::NoGain),

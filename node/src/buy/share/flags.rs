@@ -74,7 +74,7 @@ fn offer(text: &str) -> Result<OfferId, String> {
 }
 
 impl ShareFlags {
-    /// What is claimed, if anything is. Past runs of `program` tell the weights.
+    /// The terms, if the command claims a share. Past runs of `program` tell the weights.
     pub(in crate::buy) fn how(&self, program: &str) -> Option<Claim> {
         let rate = self.rate.filter(|_| self.share)?;
         Some(Claim {

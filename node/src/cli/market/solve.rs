@@ -31,7 +31,7 @@ pub(in crate::cli) struct SolveArgs {
     check: bool,
 }
 
-/// What became of a case.
+/// The result of a case.
 #[derive(Debug, Serialize)]
 struct Solved {
     name: String,

@@ -196,8 +196,8 @@ fn missing<'a>(request: &'a JobRequest, record: &JobRecord) -> Vec<&'a str> {
     declared.filter(|path| !is_here(path)).collect()
 }
 
-/// What a job has cost, and what its order still holds: the ledger settles after the last task
-/// ends.
+/// The cost of a job, and the money that its order still holds: the ledger settles after the last
+/// task ends.
 fn money(record: &JobRecord) -> String {
     let locked = record.locked > Credits::ZERO;
     let unpaid = record.state == JobState::Done && record.paid == Credits::ZERO;

@@ -1,6 +1,6 @@
 //! (max, +) arithmetic on tables "best value with capacity c".
 //!
-//! A bidder who takes nothing or `head ..` units, each further unit worth no more than the one
+//! A bidder that takes nothing or `head ..` units, each further unit worth no more than the one
 //! before, is added to a table by [`spread`]: plainly when there are few choices, else by divide
 //! and conquer over monotone maxima, O(m log m) however many choices there are.
 

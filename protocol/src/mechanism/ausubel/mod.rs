@@ -1,6 +1,6 @@
 //! The sealed-bid form of CloudBay's two-stage Ausubel auction (Zhao et al., III.C-D).
 //!
-//! `supply` alike units of one class are sold to bidders who each state what the first, second,
+//! `supply` alike units of one class are sold to bidders that each state what the first, second,
 //! third... unit is worth to them, and how many they need at least. Step by step:
 //!
 //! 1. `prepare` refuses bad input and brings bids into canonical form.
@@ -40,7 +40,7 @@ use super::Mechanism;
 use super::dice::shuffle;
 use prepare::Prepared;
 
-/// Which rule allocates and prices.
+/// The rule that allocates and prices.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]

@@ -16,7 +16,7 @@ use super::{Bidder, Error};
 /// A bidder in canonical form: a head that is taken whole, then single units.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lot<'a> {
-    /// Position in the input; `None` for the sellers, who are never charged.
+    /// Position in the input; `None` for the sellers, which are never charged.
     pub(crate) bidder: Option<u32>,
     /// Units of the head, 1 ..= `prices.len()`.
     pub(crate) head: u32,

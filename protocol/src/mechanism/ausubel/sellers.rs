@@ -45,12 +45,12 @@ pub struct Offer<O> {
     pub reserve: u64,
 }
 
-/// What a clearing depends on.
+/// The input of a clearing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<O, B> {
     /// How to allocate and price.
     pub rule: Rule,
-    /// What a unit that nobody holds must be worth above its reserve, micro-credits.
+    /// The worth above its reserve that a unit must have which nobody holds, micro-credits.
     pub switch_cost: u64,
     /// The sellers' side, in any order.
     pub offers: Vec<Offer<O>>,
@@ -58,14 +58,14 @@ pub struct Input<O, B> {
     pub bids: Vec<Bidder<B>>,
 }
 
-/// What one offer sold.
+/// The units that one offer sold, and their earnings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sale<O> {
     /// The offer.
     pub offer: O,
     /// Units sold, at least 1.
     pub units: u32,
-    /// What these units earn together, micro-credits; at least their reserve.
+    /// The earnings of these units together, micro-credits; at least their reserve.
     pub earned: u128,
 }
 

@@ -23,7 +23,7 @@ use super::stake;
 use super::supply::{self, Period};
 use super::terms::Contract;
 
-/// Which contracts a provider signs.
+/// The rule by which a provider signs contracts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// All.
@@ -81,7 +81,7 @@ pub enum CostPolicy {
 /// A provider's policies and supply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
-    /// Which contracts it signs.
+    /// The rule by which it signs contracts.
     pub policy: Policy,
     /// Whether costs count.
     pub cost_policy: CostPolicy,

@@ -24,7 +24,7 @@ pub struct Job<K> {
     pub arrival: u64,
     /// How long it runs, ticks, at least 1.
     pub len: u64,
-    /// What it pays if it ends within `hold`, micro-credits.
+    /// Its pay if it ends within `hold`, micro-credits.
     pub value: u64,
     /// Ticks after its arrival in which the value stays whole.
     pub hold: u64,
@@ -32,7 +32,7 @@ pub struct Job<K> {
     pub decay: u64,
     /// The most that the provider owes for it, micro-credits.
     pub penalty: u64,
-    /// What its contract adds to its utility in decisions, micro-credits.
+    /// The addition of its contract to its utility in decisions, micro-credits.
     pub bias: i64,
 }
 

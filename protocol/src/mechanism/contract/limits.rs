@@ -70,7 +70,7 @@ const _: () = {
 // A contract's margin over all periods.
 const _: () = assert!(1_000 * MONEY + MEAN_MAX as i128 * MONEY < i128::MAX / SPAN);
 
-/// Which number is out of its range.
+/// The number that is out of its range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(missing_docs, reason = "the names are those of the numbers")]
 pub enum Field {

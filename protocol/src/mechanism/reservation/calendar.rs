@@ -49,7 +49,7 @@ pub(super) fn members(set: &[u64]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// What is taken.
+/// The nodes and channels that are taken.
 #[derive(Debug, Clone)]
 pub(super) struct Calendar {
     width: usize,

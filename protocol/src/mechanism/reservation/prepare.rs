@@ -35,7 +35,7 @@ pub(super) struct Prepared<'a, K, N> {
     nodes: Vec<&'a N>,
     /// By rising id.
     pub(super) lots: Vec<Lot<'a, K, N>>,
-    /// What is busy from the beginning.
+    /// The nodes and channels that are busy from the beginning.
     pub(super) calendar: Calendar,
 }
 

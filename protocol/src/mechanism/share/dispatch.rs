@@ -1,4 +1,4 @@
-//! One slot of a pool whose processors run tasks: who is in, and what those who are in may use.
+//! One slot of a pool whose processors run tasks: the claims that are in, and their allowances.
 //!
 //! [`units`](super::units) sells each type by itself. A task, however, needs a processor *and*
 //! memory in the same slot, and whoever is entitled to less than half a processor would never get
@@ -31,7 +31,7 @@ use super::{Award, Outcome};
 /// Parts in which a slice's memory, disk and accelerators are sold.
 pub const PARTS: u64 = 16;
 
-/// What a pool of so many slices has for sale, processors first; see the module.
+/// The stock of a pool of so many slices, processors first; see the module.
 #[must_use]
 pub fn lots(units: u32, reserve: u64, types: usize) -> Vec<Posted> {
     let count = types.max(1) as u64;

@@ -114,7 +114,7 @@ pub struct Job<K> {
     pub id: K,
     /// Micro-credits per slot, below [`BUDGET_END`]. All of it is split.
     pub budget: u64,
-    /// What the job makes of its shares.
+    /// How the job's utility depends on its shares.
     pub utility: Utility,
     /// Worth of each type to the job; only their proportions matter.
     pub weights: Vec<u32>,

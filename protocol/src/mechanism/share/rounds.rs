@@ -18,7 +18,7 @@ struct Split {
     powers: Row<u128>,
 }
 
-/// What a type pulls of the budget at this share; at most 2^64 - 2^32.
+/// The pull of a type on the budget at this share; at most 2^64 - 2^32.
 fn pull(utility: Utility, weight: u64, share: u64) -> u64 {
     match utility {
         // The product of a share and its rest is at most 2^62.

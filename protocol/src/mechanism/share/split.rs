@@ -13,7 +13,7 @@ pub(super) fn ratio(part: u128, whole: u128) -> u64 {
     (part << 32).checked_div(whole).unwrap_or(0) as u64
 }
 
-/// What is left of one, in Q32.
+/// The rest of one, in Q32.
 pub(super) fn rest(share: u64) -> u64 {
     ONE as u64 - share
 }

@@ -15,8 +15,8 @@
 //! 4. *Paid.* `max(n_i * p, floor(b_i * n_i / u_i))`: a unit costs what the budget bids for each
 //!    unit that the job is entitled to, and never less than the minimum. A job without units pays
 //!    nothing.
-//! 5. The other units stay with the seller, who may sell them elsewhere; who is capped or priced
-//!    out leaves none to rivals, so nobody gains by pushing others there.
+//! 5. The other units stay with the seller, which may sell them elsewhere; a job that is capped or
+//!    priced out leaves none to rivals, so no rival gains by pushing it there.
 //!
 //! Hence no job pays more than its budget: `n_i * p <= b_i` by step 3 and `n_i <= u_i`. The seller
 //! earns what is paid, at least the minimum for each unit sold. With no cap and no minimum in the

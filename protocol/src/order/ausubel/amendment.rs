@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct Amendment {
     /// The order.
     pub order: OrderId,
-    /// What it asks for from then on; the budget is for the whole order, with what it has paid.
+    /// Its terms from then on; the budget is for the whole order, earlier payments included.
     pub bid: Bid,
 }
 

@@ -92,12 +92,12 @@ pub trait Check {
     /// Looks at an event.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The breach, in words.
     fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String>;
     /// Looks back at the whole, at the end of the calm.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The breach, in words.
     fn end(&mut self, _world: &World) -> Result<(), String> {
         Ok(())
     }

@@ -36,7 +36,7 @@ pub struct Bias {
     seed: u64,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Gain {
     /// Epochs at whose end they had a choice.

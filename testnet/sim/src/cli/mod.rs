@@ -114,7 +114,7 @@ impl Which {
     }
 }
 
-/// What became of one world, in a line.
+/// The result of one world, in a line.
 fn line(outcome: &Outcome) -> String {
     let (plan, yields) = (&outcome.plan, &outcome.yields);
     match &outcome.broken {

@@ -1,4 +1,4 @@
-//! Appellants: clients who want the deposit of a bid back that they never opened, with receipts
+//! Appellants: clients that want the deposit of a bid back that they never opened, with receipts
 //! that show nothing. One validator, a liar, may give a receipt for anything; more than a third of
 //! the power do not.
 

@@ -1,5 +1,5 @@
-//! Contracts: clients who hand a batch of jobs to a provider, providers who keep their word and
-//! such who do not, and words that nobody may say.
+//! Contracts: clients that hand a batch of jobs to a provider, providers that keep their word and
+//! others that do not, and entries that nobody may send.
 //!
 //! Nodes propose to any node. Those that provide ([`crate::found::provider`]) sign what suits them
 //! and rent units on the market; to the others a proposal lapses. Accounts without a node do all of

@@ -1,4 +1,4 @@
-//! Jobs by deadlines: sellers who plan, buyers who ask them, and those who ask for what nobody
+//! Jobs by deadlines: sellers that plan, buyers that ask them, and those who ask for what nobody
 //! gives.
 
 use super::buyer::micros;
@@ -58,7 +58,7 @@ impl World {
             self.cover.deed("planned offer that nobody delivers");
         }
     }
-    /// A bag of tasks for one of the sellers who plan.
+    /// A bag of tasks for one of the sellers that plan.
     pub(super) fn deadline(&mut self, node: usize) {
         let offers = self.core(node).map(|core| core.state().offers());
         let offers = offers.into_iter().flatten().filter(|(_, o)| takes(o));
