@@ -30,8 +30,8 @@
 //! their reserves, and count the units that run to the end as a last step with `s = H`. Step k
 //! leaves `ceil(c_k * s_k / H)` in the pot and adds at most `r_k * s_k / H` to the floors. The cost
 //! of the units that still run after a step always covers their reserves (see `tenancy::cost`), so
-//! every tail sum `(c_k - r_k) + ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k
-//! - r_k) * s_k`: it is the sum over k of that tail times `s_k - s_(k-1)`.
+//! every tail sum `(c_k - r_k) + ... + (c_n - r_n)` is at least 0. Then so is the sum of all
+//! `(c_k - r_k) * s_k`: it is the sum over k of that tail times `s_k - s_(k-1)`.
 
 use crate::bank::{earn, figures};
 use crate::money::{Payout, above_floors, purse};

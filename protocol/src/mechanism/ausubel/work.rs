@@ -6,9 +6,9 @@
 //!
 //! 1. Every rule looks at each unit a few times: `8 U`, and `65 n` more for the bisection of long
 //!    bids.
-//! 2. Without all-or-none bids, that is all the work of `exact`. With them, adding one of k choices
-//!    to a table takes `add = row + row * k`, or with more than 24 choices `row + row * (log2(row)
-//!    + 2)`. Each item is added
+//! 2. Without all-or-none bids, that is all the work of `exact`. With them, to add one of k choices
+//!    to a table takes `add = row + row * k`, or with more than 24 choices `row + row *
+//!    (log2(row) + 2)`. Each item is added
 //!    - once to the suffixes, once more for the payments, and three times for sponsors with several
 //!      bidders;
 //!    - and is walked past in `row * k + row` with up to 16 choices, else in `row * (log2(row) +
