@@ -21,7 +21,7 @@ mod worth;
 
 use genesis::{credits, node_key};
 use gridbay_core::buy::{BidTerms, BuyTerms, End, NewOrder, Terms};
-use gridbay_core::buyer::Finish;
+use gridbay_core::buyer::{Finish, Record};
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
@@ -179,6 +179,9 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         world.run_until(10_000, settled),
         "the ledger has closed the order"
     );
+    let agent = world.nodes[4].core.buyer().order(&OrderKey(7)).unwrap();
+    let kept = Record::decode(&world.nodes[4].records[&OrderKey(7)]).unwrap();
+    assert_eq!(kept, agent.record(), "the disk holds the order as it is now");
     // No rival: it pays what its absence would give the phantoms, the reserves of the cheapest
     // three units, 50 + 50 + 80 a slot; half of that for the half slot in which the lease began.
     let paid = world.nodes[4]

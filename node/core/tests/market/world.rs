@@ -299,6 +299,7 @@ impl World {
                 bytes,
             } => {
                 let output = self.nodes[n].output.entry((order, task)).or_default();
+                assert!(from as usize <= output.len(), "a hole in the output");
                 output.truncate(from as usize);
                 output.extend(bytes);
             }

@@ -1,6 +1,7 @@
 //! `sim hunt`: which planted faults the simulator and the tests find.
 
 use super::{SimError, seeds};
+use crate::hunt::finder::Finder;
 use crate::hunt::judge::{Found, Judge};
 use crate::hunt::tree::{self, Tree};
 use crate::hunt::{Fault, FaultError};
@@ -65,13 +66,18 @@ impl Hunt {
         faults: &[Fault],
         out: &mut dyn Write,
     ) -> Result<bool, SimError> {
+        let known = Finder::all(&tree::root())?;
         let judge = Judge::new(tree, folder).map_err(SimError::Patched)?;
         let seeds = format!("{}..{}", self.seeds.start, self.seeds.end);
         let mut missed = 0;
         for fault in faults {
             let began = Instant::now();
             tree.plant(fault)?;
-            let found = judge.hunt(&seeds, Duration::from_secs(self.seconds));
+            let found = judge.hunt(
+                known.get(&fault.name),
+                &seeds,
+                Duration::from_secs(self.seconds),
+            );
             tree.mend(fault)?;
             let found = found.map_err(SimError::Patched)?;
             let by = match &found {

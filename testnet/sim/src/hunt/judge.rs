@@ -1,5 +1,6 @@
 //! Whether anything fails with a fault that does not fail without it.
 
+use super::finder::Finder;
 use super::tree::Tree;
 use std::fs::File;
 use std::io;
@@ -54,17 +55,32 @@ impl<'t> Judge<'t> {
         std::fs::copy(judge.simulator(), judge.sound())?;
         Ok(judge)
     }
-    /// Looks for the fault that is planted now.
+    /// Looks for the fault that is planted now, first where it was `known` to be found.
     ///
     /// # Errors
     /// The patched program cannot be built or run.
-    pub(crate) fn hunt(&self, seeds: &str, limit: Duration) -> io::Result<Found> {
+    pub(crate) fn hunt(
+        &self,
+        known: Option<&Finder>,
+        seeds: &str,
+        limit: Duration,
+    ) -> io::Result<Found> {
+        if let Some(Finder::Test { package, test }) = known
+            && let Some(test) = self.by_tests(package, Some(test))?
+        {
+            return Ok(Found::Test(format!("{package}: {test}")));
+        }
         self.build()?;
+        if let Some(Finder::Seed(seed)) = known
+            && let Some(line) = self.by_seeds(&format!("{seed}..{}", seed + 1), limit)?
+        {
+            return Ok(Found::Seed(line));
+        }
         if let Some(line) = self.by_seeds(seeds, limit)? {
             return Ok(Found::Seed(line));
         }
         for package in PACKAGES {
-            if let Some(test) = self.by_tests(package)? {
+            if let Some(test) = self.by_tests(package, None)? {
                 return Ok(Found::Test(format!("{package}: {test}")));
             }
         }
@@ -107,15 +123,11 @@ impl<'t> Judge<'t> {
         let words = line.split_whitespace().take(WORDS);
         Ok((!noise).then(|| words.collect::<Vec<_>>().join(" ")))
     }
-    /// The first test of a package that fails.
-    fn by_tests(&self, package: &str) -> io::Result<Option<String>> {
+    /// The first test of a package that fails; of those alone that a name is part of, if given.
+    fn by_tests(&self, package: &str, name: Option<&str>) -> io::Result<Option<String>> {
         let mut test = self.command("cargo");
-        test.args([
-            "test",
-            "--locked",
-            "--package",
-            &format!("gridbay-{package}"),
-        ]);
+        test.args(["test", "--locked", "--package"]);
+        test.arg(format!("gridbay-{package}")).args(name);
         let ended = self.run(test, Duration::MAX)?;
         if ended.well == Some(true) {
             return Ok(None);
@@ -144,6 +156,8 @@ impl<'t> Judge<'t> {
         let mut command = Command::new(program);
         command.current_dir(self.tree.path());
         command.env("CARGO_TARGET_DIR", self.folder.join("build"));
+        // A fault is a line or two: what depends on them is built anew, and no more.
+        command.env("CARGO_INCREMENTAL", "1");
         // A fault may leave code behind that nothing reaches.
         command.env("RUSTFLAGS", "--cap-lints=allow");
         command.env("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
