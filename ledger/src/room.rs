@@ -1,5 +1,5 @@
 //! How much of a block entries may take, and how much of it each house has and each account in its
-//! house: one reckoning for who makes a block and who judges it.
+//! house: one reckoning for proposers and judges of blocks.
 
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::{BLOCK_ENTRIES, BLOCK_ENTRIES_BYTES, SIGNED_ENTRY_BYTES};

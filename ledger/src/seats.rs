@@ -6,9 +6,9 @@
 //! 2. At each depth so many accounts may be open under a member, and so many be opened in an epoch.
 //! 3. An account that is no member's may have so many open accounts that it invited, and at the
 //!    last depth none. Money makes no difference: it comes back from an account of one's own.
-//! 4. An account that is closed gives its seat back: to the member at once, to whoever invited it
-//!    when the epoch ends. Each account has a budget of entries for each epoch, and closing one and
-//!    opening the next must not be a way to more.
+//! 4. A closed account gives its seat back: to the member at once, to its inviter when the epoch
+//!    ends. Each account has a budget of entries for each epoch, and closing one and opening the
+//!    next must not be a way to more.
 
 use crate::record::{Account, Closed};
 use crate::refusal::{Refusal, SeatRefusal};

@@ -1,4 +1,4 @@
-//! Accounts: who may do what in whose name.
+//! Accounts: their keys, and the roles in which keys act for them.
 
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, EntryId};

@@ -1,5 +1,4 @@
-//! Bank policy: who gets the revenue, and whether money that lies idle is taxed. Data that members
-//! vote on.
+//! Bank policy: the recipients of revenue, and the tax on idle money.
 //!
 //! Three presets ([`Preset`]), and anything between them:
 //!

@@ -1,5 +1,4 @@
-//! Token buckets, by whom they belong to. Pure: the time comes in, as an instant or as the time
-//! since a start.
+//! Token buckets, by owner. Pure: the time comes in, as an instant or as the time since a start.
 //!
 //! 1. A bucket refills with time. So a cost is stated as the time in which it is refilled, and a
 //!    bucket's size as the time in which an empty one fills.

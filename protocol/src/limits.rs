@@ -145,7 +145,7 @@ pub const CONTRACTS: u32 = 4_096;
 /// Jobs of all signed contracts of a network: bounds the state to some 20 MiB.
 pub const CONTRACT_JOBS_SIGNED: u32 = 65_536;
 /// Jobs that one block times out; the others of the same slot follow in the next blocks, at the
-/// same cost to whom it concerns. Each takes some 10 microseconds of effects and state.
+/// same cost to their parties. Each takes some 10 microseconds of effects and state.
 pub const CONTRACT_JOBS_PER_BLOCK: usize = 1_000;
 /// Heights an entry may wait for its inclusion.
 pub const ENTRY_WINDOW: u64 = 2_400;

@@ -1,12 +1,12 @@
 //! Node records: where a node can be reached right now (soft state, kept by the DHT, expiring).
 //!
-//! 1. A node signs its record with its transport key, so whoever holds the record knows who wrote
-//!    it, and nobody else can write one for it. It lies in the DHT under [`key_of`] that transport
-//!    key.
+//! 1. A node signs its record with its transport key, so every holder of the record knows its
+//!    author, and nobody else can write one for the node. It lies in the DHT under [`key_of`] that
+//!    transport key.
 //! 2. A record with a higher sequence replaces one with a lower; of two with the same the first
 //!    stays.
-//! 3. It counts until `expires`, at most [`limits::NODE_RECORD_SECONDS`] ahead of the clock of
-//!    whoever looks at it.
+//! 3. It counts until `expires`, at most [`limits::NODE_RECORD_SECONDS`] ahead of the reader's
+//!    clock.
 //!
 //! An address in a record is a claim: it tells where to dial, and the connection proves who
 //! answers.

@@ -32,7 +32,7 @@ pub enum Primary {
     Deadline(DeadlineTerms),
     /// Shares of a pool for a budget.
     Share(PoolTerms),
-    /// The reserve is the price, and who comes first is served. Idle units do not spill.
+    /// The reserve is the price, and the first to come is served first. Idle units do not spill.
     Posted,
 }
 

@@ -63,7 +63,7 @@ impl Serving {
     pub(crate) fn due(&self) -> Option<u64> {
         self.open.iter().map(|open| self.ready_at(open)).min()
     }
-    /// The next request to answer now: who asks, and from which height on.
+    /// The next request to answer now: the asker, and the height from which it asks.
     pub(crate) fn next(&mut self, now: u64) -> Option<(Peer, u64, bool)> {
         let first = self.open.iter().position(|o| self.ready_at(o) <= now)?;
         let open = self.open.remove(first)?;

@@ -1,4 +1,4 @@
-//! The tax that runs, and who still has its turn before it.
+//! The tax that runs, and the accounts that still await their turn.
 
 use crate::record::Sweep;
 use crate::work::Work;

@@ -111,9 +111,9 @@ fn an_unopened_reservation_loses_its_deposit() {
     pays(&world, &[(2, -40)]);
 }
 
-/// If every slot for sale may be a start, what becomes free at the edge of a full window goes to
-/// whoever needs little, for ever. With T - S at least its length the long wish competes for the
-/// same beginnings.
+/// If every slot for sale may be a start, slots that become free at the edge of a full window
+/// always go to bidders that need little. With T - S at least its length, the long wish competes
+/// for the same beginnings.
 #[test]
 fn a_long_reservation_is_not_starved_at_the_edge_of_the_window() {
     let starved = |slots: u32| {

@@ -58,7 +58,8 @@ fn two_wait(stands_until: u64) -> (World, [OrderId; 2]) {
 fn who_waits_is_served_in_order_of_arrival() {
     let (mut world, [first, second]) = two_wait(40);
     assert!(world.state.order(&first).unwrap().buy().unwrap().waits);
-    // At 32 the units are free again: one for who came first, and one is not enough for the other.
+    // At 32 the units are free again: one for the buy that came first, and one is not enough for
+    // the other.
     let effects = world.until(32);
     assert!(money(&effects).contains(&(Charge, 30)));
     let lease = world.lease_of(&first);

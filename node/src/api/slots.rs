@@ -2,8 +2,8 @@
 //!
 //! 1. Each connection holds a [`Slot`]. It is *busy* from a request's head to the end of its
 //!    answer, else *idle*: silent, half sent, or kept alive.
-//! 2. When all slots are held, who comes gets that of the connection which has been idle longest;
-//!    it is closed.
+//! 2. When all slots are held, a newcomer gets that of the connection which has been idle longest;
+//!    that one is closed.
 //! 3. Only while all are busy somebody waits. Requests at work are fewer than slots
 //!    ([`super::intake`]), so that ends.
 

@@ -281,7 +281,7 @@ fn limits(spec: &JobSpec, allowance: Option<Allowance>) -> Limits {
         limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(allowed.vcpu.max(1)) + 1;
         limits.processors = allowed.vcpu.max(1);
         limits.disk_bytes = allowed.disk_mib.clamp(DISK_MIB, 1 << 24) << 20;
-        // The kernel stops whoever writes it all into one file. Shared memory counts as a file
+        // The kernel stops a job that writes it all into one file. Shared memory counts as a file
         // there.
         limits.file_bytes = limits.disk_bytes.max(limits.memory_bytes);
         limits.nice = allowed.nice;

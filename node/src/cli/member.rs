@@ -1,4 +1,4 @@
-//! Members: how institutions describe themselves to whoever writes the genesis.
+//! Members: institutions describe themselves to the writer of the genesis.
 //!
 //! Only public halves leave a node: `found member` makes the keys in the data folder and writes the
 //! description; `found` puts the descriptions of all together.

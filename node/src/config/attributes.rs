@@ -1,4 +1,4 @@
-//! The setting `attributes`: what the node says of itself to whoever looks for sellers.
+//! The setting `attributes`: the node's statements about itself for those that look for sellers.
 //!
 //! `site`, `arch` and `os` have those names; any other name is the owner's own, and queries know it
 //! with `x.` before it. `arch` and `os` are found out where they are not set.

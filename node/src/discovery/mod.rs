@@ -1,5 +1,5 @@
-//! Discovery around the core: what this node says of itself, whom it asks for adverts, and where it
-//! looks for sellers that it does not know.
+//! Discovery around the core: this node's statements about itself, its questions for adverts, and
+//! its search for unknown sellers.
 //!
 //! - `about`: attributes and round trips for the own advert, and buckets in the DHT;
 //! - `seek`: sellers that a query may want, from the DHT;

@@ -176,7 +176,7 @@ impl Folder {
 
     /// How the job stands.
     ///
-    /// 1. A final state is the truth, whoever is alive.
+    /// 1. A final state is the truth, whether or not a process lives.
     /// 2. Otherwise the lock tells whether somebody still works on it.
     /// 3. If not, the end may have been written between the two looks: look again, else it is lost.
     pub(super) fn status(&self) -> io::Result<Status> {

@@ -6,8 +6,8 @@
 //!                                     supervisor: outlives the node, found again by `recover`
 //! ```
 //!
-//! An executor keeps no state of its own in memory: a job is its folder, and whoever opens the jobs
-//! folder next takes over. The `process` executor is the default and the one that others build on.
+//! An executor keeps no state of its own in memory: a job is its folder, and the next to open the
+//! jobs folder takes over. The `process` executor is the default and the one that others build on.
 
 mod capability;
 mod cgroup;

@@ -240,7 +240,7 @@ pub struct Limits {
     pub streams: usize,
     /// Commands waiting for the task; beyond, a call returns `Busy`.
     pub commands: usize,
-    /// Events waiting for the node; see `outbox` for who loses when it is full. At least 64.
+    /// Events waiting for the node; see `outbox` for the losses when it is full. At least 64.
     pub events: usize,
     /// Requests of strangers waiting for our answer, in total.
     pub inbound_requests: usize,

@@ -25,7 +25,7 @@ struct Liars {
     kad: rr::Behaviour<KadCodec>,
 }
 
-/// Serves the DHT, and names others' doors to whoever asks.
+/// Serves the DHT, and names others' doors to every asker.
 async fn lie_on(host: Ipv4Addr, (victim, address): (PeerId, Multiaddr), liar: Liar) {
     let mut swarm = swarm(Keypair::generate_ed25519(), host, |keys| {
         let protocol = StreamProtocol::try_from_owned(name(NETWORK, "kad/1")).unwrap();

@@ -101,7 +101,8 @@ fn record_of_another() -> Arc<[u8]> {
     codec::encode(&signed).into()
 }
 
-/// Starts all sybils. They connect to whoever is told to them, until the sender is dropped.
+/// Starts all sybils. They connect to every address that they are told, until the sender is
+/// dropped.
 async fn sybils() -> watch::Sender<Contacts> {
     let (tell, honest) = watch::channel(Vec::new());
     let mut swarms = Vec::new();

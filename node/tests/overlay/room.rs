@@ -1,5 +1,5 @@
-//! Room for connections: a node that has many closes those that nobody needs, and takes in whoever
-//! comes.
+//! Room for connections: a node that has many closes those that nobody needs, and lets newcomers
+//! in.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 

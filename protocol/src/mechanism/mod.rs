@@ -1,4 +1,4 @@
-//! Market mechanisms: pure functions from what the ledger holds to who gets what at which price.
+//! Market mechanisms: pure functions from the ledger's records to allocations and prices.
 //!
 //! A mechanism is one file (or folder) that implements [`Mechanism`], and one line in
 //! [`REGISTRY`]. Rules for all of them:

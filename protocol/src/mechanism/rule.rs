@@ -184,8 +184,8 @@ fn in_another_order<M: Mechanism>(
 mod tests {
     use super::*;
 
-    /// A mechanism that serves whoever comes first in the list, asks more than was bid, and looks
-    /// at a long list twice.
+    /// A mechanism that serves the first in the list, charges more than was bid, and looks at a
+    /// long list twice.
     struct Rude;
 
     impl Mechanism for Rude {

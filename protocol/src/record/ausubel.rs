@@ -1,4 +1,4 @@
-//! Clearings: the public record of who competed, who won and what was paid.
+//! Clearings: the public record of bids, offers, winners and payments.
 //!
 //! A record holds the whole input of the mechanism, so anybody can recompute it; the block's
 //! effects root binds it.

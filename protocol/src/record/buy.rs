@@ -1,4 +1,5 @@
-//! Buys: the public record of what one took, from whom, and who lost units to it.
+//! Buys: the public record of the units that one took, their sellers, and the leases that lost
+//! units to it.
 
 use super::ausubel::ClearingOffer;
 use crate::ids::{ClassId, LeaseId, OrderId};

@@ -1,5 +1,5 @@
-//! Sales at posted prices: the public record of who came for a class in a block, what there was,
-//! and who got what.
+//! Sales at posted prices: the public record of a class in a block, namely the hires that came, the
+//! free units, and the hires served.
 //!
 //! A record holds the whole input of the mechanism, so anybody can recompute it with
 //! [`PostedRecord::serve`]; the block's effects root binds it.

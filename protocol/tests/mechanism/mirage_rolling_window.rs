@@ -1,5 +1,5 @@
-//! The rolling window: everything is taken, and what becomes free at its end goes to whoever needs
-//! little.
+//! The rolling window: everything is taken, and slots that become free at its end go to bidders
+//! that need little.
 //!
 //! A wants four slots at 10 each, B two slots at 9 each, again and again. If as many slots are sold
 //! as there are starts, B always has enough at the window's end before A has, whatever A bids. With

@@ -1,4 +1,4 @@
-//! Underbidding: who sees few rivals, or none, bids just enough.
+//! Underbidding: a bidder that sees few rivals, or none, bids just enough.
 //!
 //! One unit, n bidders whose values are spread evenly over 0 .. 1,000. Under first prices the best
 //! answer is to bid (n - 1) / n of the value; an idle market sells for 1. Under `exact` nothing

@@ -16,7 +16,7 @@ impl Rng {
     }
     /// A number below `end`, which is above 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
-        // The bias of a remainder does not matter to whoever kills nodes.
+        // The bias of a remainder does not matter for killing nodes.
         self.next() % end.max(1)
     }
     /// A number from a range, both ends included.

@@ -1,6 +1,6 @@
 //! Founding, the way institutions do it: each member describes itself on its own node, one of them
 //! puts the genesis together, all of them take it. The network's id is its hash, so nobody has to
-//! trust whoever put it together.
+//! trust its maker.
 
 use super::folder::RunFolder;
 use super::plan::Plan;

@@ -224,8 +224,8 @@ impl Stage {
     }
 }
 
-/// The file that root left for who is in its group, if it did: this process can read it by no other
-/// right.
+/// The file that root left for members of its group, if it did: this process can read it by no
+/// other right.
 fn of_a_group(folder: &Path) -> anyhow::Result<String> {
     let path = folder.with_file_name(OF_A_GROUP);
     if !path.exists() {

@@ -84,7 +84,7 @@ impl Host {
         }
         Ok(receipts)
     }
-    /// Tells whoever waits for them of promises that are safe.
+    /// Tells the waiting senders of promises that are safe.
     pub(super) fn give_receipts(&mut self, receipts: Vec<SignedReceipt>) {
         for receipt in receipts {
             let entry = receipt.receipt.entry;

@@ -32,8 +32,8 @@ pub(super) struct Evicted {
     account: AccountId,
 }
 
-/// Steps 1 to 3: whom to evict for so many units of a part, in order of leases; `None` if it cannot
-/// be done for the surcharge offered.
+/// Steps 1 to 3: the buys to evict for so many units of a part, in order of leases; `None` if it
+/// cannot be done for the surcharge offered.
 pub(super) fn choose(
     work: &Work<'_>,
     buyer: &AccountId,

@@ -1,5 +1,5 @@
 //! A seller reads the bids that were opened and raises its reserve to just below them before the
-//! round closes: offers are frozen, and who holds units gets notice of a slot.
+//! round closes: offers are frozen, and a holder of units gets notice of a slot.
 
 use crate::trade::{bid, clearings, two_units};
 

@@ -1,4 +1,4 @@
-//! Hires at posted prices: tasks run on what was posted, and who comes late gets nothing.
+//! Hires at posted prices: tasks run on the posted units, and a late buyer gets nothing.
 
 use crate::genesis::{credits, node_key};
 use crate::world::World;

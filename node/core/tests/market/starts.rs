@@ -88,7 +88,7 @@ fn a_seller_starts_what_was_ordered_and_signed_and_nothing_else() {
     assert_eq!(ask(&mut world, seller, again(|_| (), &own)), AgentReply::Ok);
 }
 
-/// A lease under way: the world, who sells, and the start that the buyer sent.
+/// A lease under way: the world, the seller, and the start that the buyer sent.
 fn leased(inputs: Vec<InputFile>) -> (World, usize, SignedStart) {
     let mut world = market();
     let mut want = order(&world, 7, sealed(3, 400), 3, 30);

@@ -6,9 +6,9 @@
 //! today's asked prices that is the least worth of a job. The batch pays the budget, or that rent
 //! and a quarter of it on top; the rest above the rent is the provider's margin.
 //!
-//! On what terms others sign is theirs to know, so odds are given only where the rent is not
-//! covered, and where this node itself provides: then by its own terms and beside what it has
-//! signed, for whoever would propose the batch to it.
+//! Others' terms for signing are not known. So odds are given only where the rent is not covered,
+//! and where this node itself provides: then by its own terms and beside its signed contracts, as
+//! if the batch were proposed to it.
 
 use super::plan::proposed;
 use super::{ContractHow, NAME};

@@ -1,4 +1,4 @@
-//! A peer that is sought, and who waits for it.
+//! A peer that is sought, and the callers that wait for it.
 
 use std::time::{Duration, Instant};
 

@@ -16,7 +16,7 @@
 //!    half of the slots: forged packets keep nobody out who falls back to TCP.
 //!
 //! The rules are plain data ([`Doors`], [`Gate`]); [`Behaviour`] puts them between the swarm and
-//! whoever comes.
+//! callers.
 
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;

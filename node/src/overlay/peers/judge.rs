@@ -20,7 +20,7 @@ use crate::overlay::wire::behaviour::Gossip;
 const FALL: f64 = 1.0;
 
 impl Peers {
-    /// Whether a message of gossip passes, by who wrote it and the peer that passed it to us.
+    /// Whether a message of gossip passes, by its author and the peer that passed it on.
     pub(crate) fn may_gossip(&mut self, from: PeerId, via: PeerId, topic: usize) -> bool {
         let (rate, now) = (self.shared.topics[topic].rate, Instant::now());
         let frames = self.shared.limits.quotas.gossip_frames;

@@ -74,8 +74,7 @@ pub(crate) fn is_direct(address: &Multiaddr, names: bool) -> bool {
         )
 }
 
-/// A direct address of a relay, its peer id, `p2p-circuit`, and at most the peer id of who is
-/// reached.
+/// A direct address of a relay, its peer id, `p2p-circuit`, and at most the peer id of the target.
 fn is_dialable_circuit(address: &Multiaddr) -> bool {
     let mut parts = address.iter();
     let mut head = parts.by_ref();

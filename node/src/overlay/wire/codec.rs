@@ -5,8 +5,8 @@
 //! to itself, and we want to know whose it was.
 //!
 //! A request has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its
-//! bytes a place among those that are being read ([`super::budget`]). The answer to a request of
-//! ours has only its caller's time: whom we ask is our choice.
+//! bytes a place among those that are being read ([`super::budget`]). The answer to an own request
+//! has only its caller's time: the node chooses whom it asks.
 
 use std::io;
 use std::time::Duration;

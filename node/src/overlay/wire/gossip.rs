@@ -10,8 +10,8 @@
 //! 4. `flood` bounds per topic how much one neighbour may write and pass on. A message on a foreign
 //!    topic is refused before anything of it is kept (`foreign`).
 //! 5. Nothing is said of a message before it was judged. IDONTWANT would be: a frame to every
-//!    neighbour for each long message that comes in, so that a stranger's flood would make us flood
-//!    the others, who would ban us.
+//!    neighbour for each long message that comes in, so that a stranger's flood would make this
+//!    node flood the others, which would ban it.
 //! 6. Own messages go to every connected subscriber (`flood_publish`), so a network of up to about
 //!    fifty nodes has one hop; the mesh only matters for forwarding.
 

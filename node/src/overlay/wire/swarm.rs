@@ -49,7 +49,7 @@ pub(crate) fn build(
     let behaviour = behaviour(config, keys, names, topics, agent()?, local, relayed)?;
     let settings = libp2p::swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(IDLE_CONNECTION)
-        // Saves a round trip, but who writes and drops a stream without waiting for an answer is
+        // Saves a round trip, but a writer that drops a stream without waiting for an answer is
         // often not heard.
         .with_substream_upgrade_protocol_override(Version::V1Lazy)
         .with_smart_dial()

@@ -1,4 +1,4 @@
-//! A provider's whole book: signed contracts, offered ones, and who is signed in the end.
+//! A provider's whole book: signed contracts, offered ones, and those signed in the end.
 //!
 //! 1. Offered contracts are decided one after the other by (start, id), each beside those that
 //!    stand by then: the signed ones that were not abandoned and the offered ones signed before.

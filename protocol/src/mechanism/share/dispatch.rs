@@ -1,8 +1,8 @@
 //! One slot of a pool whose processors run tasks: the claims that are in, and their allowances.
 //!
 //! [`units`](super::units) sells each type by itself. A task, however, needs a processor *and*
-//! memory in the same slot, and whoever is entitled to less than half a processor would never get
-//! one by largest remainders. So, with the processors as the first type:
+//! memory in the same slot, and a job entitled to less than half a processor would never get one by
+//! largest remainders. So, with the processors as the first type:
 //!
 //! 1. *Drawn.* Job `i` is entitled to `x_i = units * s_i` processors, in Q32. It gets the whole
 //!    part of them, and one more with exactly the probability of the rest: the jobs are laid in a
@@ -12,8 +12,8 @@
 //! 2. *Capped, sold, paid* as in [`units`](super::units), and no job gets more processors than it
 //!    has tasks for.
 //! 3. *In* are the jobs that hold processors. The other types are divided among these alone, by the
-//!    same steps, with largest remainders over their shares: who is not in needs no memory in this
-//!    slot, and pays nothing.
+//!    same steps, with largest remainders over their shares: a job that is not in needs no memory
+//!    in this slot, and pays nothing.
 //!
 //! Hence no job pays more than its budget, and none pays without a processor.
 //!

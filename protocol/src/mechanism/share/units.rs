@@ -110,8 +110,8 @@ pub fn sell<K: Clone + Debug, U: Ord>(
     sell_as(pool, outcome, user, divide, &most)
 }
 
-/// As [`sell`], but `divide` says, type by type, who is entitled to how many units for the shares,
-/// and `most` how many are of use to a job.
+/// As [`sell`], but `divide` gives, type by type, the units that each job is entitled to by the
+/// shares, and `most` how many are of use to a job.
 pub(super) fn sell_as<K: Clone + Debug, U: Ord>(
     pool: &Pool,
     outcome: &Outcome<K>,

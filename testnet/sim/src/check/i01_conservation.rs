@@ -193,7 +193,7 @@ fn ordered(entries: &[SignedEntry]) -> Vec<(Purse, Purse, u64)> {
     entries.iter().filter_map(deed).collect()
 }
 
-/// The accounts that entries close, and who gets what they have.
+/// The accounts that entries close, and the accounts that get their money.
 fn closing(entries: &[SignedEntry]) -> Vec<(Purse, Purse)> {
     let deed = |signed: &SignedEntry| match &signed.entry.body {
         EntryBody::CloseAccount { to } => {

@@ -129,8 +129,8 @@ fn decide(
     }
 }
 
-/// How many new buys displace, or looked for whom to, by class: at the least and at the most.
-/// Whether one that ended looked for it the checker does not find out.
+/// How many new buys displace, or searched for bids to displace, by class: at the least and at the
+/// most. The checker does not find out whether a buy that ended searched.
 #[derive(Default)]
 struct Searches(BTreeMap<ClassId, (u32, u32)>);
 

@@ -89,7 +89,7 @@ impl Books {
                     *slot.earned.entry(seller).or_default() += amount;
                 }
                 (Reason::Revenue, Purse::Bank) => slot.to_treasury += amount,
-                // Held for a while on its way to who earned it; `i16_delivery` looks after that.
+                // Held for a while on its way to the seller; `i16_delivery` looks after that.
                 (Reason::Retained, Purse::Retained(_)) if shared => slot.to_treasury += amount,
                 (Reason::Retained, Purse::Retained(seller)) => {
                     *slot.earned.entry(seller).or_default() += amount;

@@ -116,7 +116,7 @@ fn plan(planning: &Planning) -> Result<(), String> {
 }
 
 impl Plans {
-    /// Step 2, and who is taken.
+    /// Step 2, and the jobs taken.
     fn note(&mut self, planning: &Planning) -> Result<(), String> {
         for finished in &planning.finished {
             let most = self.taken.remove(&finished.order);

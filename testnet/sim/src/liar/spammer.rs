@@ -1,5 +1,5 @@
-//! Fills the blocks with what is valid: transfers of the least amount there is to whoever has an
-//! account, as fast as it can, valid for as long as entries may be, told to all validators.
+//! Fills the blocks with valid entries: transfers of the least amount to any account, as fast as it
+//! can, valid for as long as entries may be, told to all validators.
 //!
 //! Attacks the blocks' room (I6, I12) and everybody's disk. The entries that one account may put
 //! into the ledger in an epoch are bounded by policy; checker I11 counts it.

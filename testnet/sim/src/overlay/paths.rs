@@ -168,7 +168,7 @@ mod tests {
         keys.sort_by_key(|key| key.distance(&target));
         let mut paths = Paths::new(target, &keys, &[97, 98, 99]);
         while let Next::Ask(peer) = paths.next(&keys, 0) {
-            // 97 and whom it names know only one another, nearer than everybody else's.
+            // 97 and the peers it names know only each other, nearer than everybody else's.
             let closer: Vec<Id> = match peer {
                 97 => (0..10).collect(),
                 0..10 => (0..10).collect(),

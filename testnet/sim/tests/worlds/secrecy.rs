@@ -1,6 +1,6 @@
 //! I7 between two worlds that differ in the price of one bid only: until the commitments of its
-//! round have closed, whoever sees every message's time, sender, receiver, kind and length sees the
-//! same in both.
+//! round have closed, an observer of every message's time, sender, receiver, kind and length sees
+//! the same in both.
 
 use gridbay_core::buy::{BidTerms, NewOrder, Terms};
 use gridbay_core::effect::Effect;
@@ -105,7 +105,7 @@ fn order(world: &World, price: u64) -> Command {
     }))
 }
 
-/// All that is said before the round of the bid has closed, and after, by who knows what.
+/// All messages before the round of the bid has closed, and after.
 fn said(price: u64, at: u64) -> (Vec<Seen>, Vec<Seen>) {
     let record = Record::default();
     let checks: Vec<Box<dyn Check>> = vec![Box::new(Onlooker(Arc::clone(&record)))];

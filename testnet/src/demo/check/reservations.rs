@@ -271,7 +271,7 @@ mod tests {
         assert!(decision(|d| d.booked[1].start += 1).is_err());
         assert!(decision(|d| d.booked[0].channel = Some(3)).is_err());
         assert!(decision(|d| d.booked.truncate(1)).is_err());
-        // Without whoever was first there is room for the others.
+        // Without the first winner there is room for the others.
         assert!(decision(|d| drop(d.bids.remove(0))).is_err());
         assert!(decision(|d| d.busy[0].last += 1).is_err());
         assert!(

@@ -1,5 +1,5 @@
 //! More of the disk than a job has bought. None writes more than [`MUCH`]; a file that could be
-//! written is held for a while, so that whoever watches can see it.
+//! written is held for a while, so that the watcher can see it.
 
 use super::limits::{HOLD, PIECE, sleep};
 use super::raw::{Arg::N, call};

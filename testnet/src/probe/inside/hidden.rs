@@ -1,4 +1,4 @@
-//! Files that a job holds where whoever counts them may not look.
+//! Files that a job holds where the counter may not look.
 
 use super::limits::{HOLD, PIECE, sleep};
 use super::raw::{Arg::N, Arg::T, call, child, file};

@@ -23,7 +23,7 @@ pub(crate) const SECONDS: u64 = 2;
 const MUCH: u64 = 1_536 << 20;
 /// Bytes of a piece.
 pub(super) const PIECE: usize = 1 << 20;
-/// How long what is too much is held: many looks of whoever watches.
+/// How long an excess is held: many looks of the watcher.
 pub(super) const HOLD: Duration = Duration::from_secs(5);
 
 /// All of them.

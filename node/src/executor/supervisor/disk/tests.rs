@@ -1,4 +1,4 @@
-//! Counts, looks, and who ends first.
+//! Tests of counts, looks, and the order in which jobs end.
 
 use super::super::odd;
 use super::super::walk::DEPTH;

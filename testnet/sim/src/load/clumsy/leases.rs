@@ -1,4 +1,4 @@
-//! Blunders with leases: who delivers, fails, beats and complains.
+//! Blunders with leases: wrong deliveries, failures, heartbeats and complaints.
 
 use super::super::desk::{Desk, Key};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};

@@ -1,4 +1,4 @@
-//! Queries: whom they ask, and what comes back.
+//! Queries: the peers that they ask, and the answers.
 //!
 //! 1. A peer that is connected is asked at once, any other is dialled first; so much of a lookup's
 //!    time are handshakes.
