@@ -4,28 +4,27 @@
 //!    by lease: of an offer's money each lease brings `floor(money * unit-heights / unit-heights of
 //!    all its leases)`; the remainder of the division is paid at once. So from its first slot on a
 //!    seller has a bond with every buyer: the slots before the running one.
-//! 2. *Paid.* At a boundary it is paid what it earned [`window`] boundaries before. A buyer's
-//!    silence delays pay by no more than that.
+//! 2. *Paid.* At a boundary the seller is paid its earnings of [`window`] boundaries before. A
+//!    buyer's silence delays pay by no more than that.
 //! 3. *Complained of.* The buyer says of one slot that an offer did not serve its lease: of the
 //!    running slot, while the lease holds acknowledged units there, or of a slot whose earnings are
-//!    held. That slot is the buyer's: held earnings go back at once, up to what the units cost it
-//!    (see `slot`), the rest of them to the bank; units that run are taken as
-//!    not acknowledged, so their price goes back, the unused part at once and the rest at the
-//!    boundary.
-//! 4. *Over.* With it all is said between the two. Units that run leave the lease, as when their
-//!    seller fails them (the lease ends, or a reservation goes on without them); earnings of other
-//!    slots are paid, at once or at the next boundary, and cannot be complained of. A taken job by
-//!    a deadline ends with the slot as one cancelled after its seller failed it. So nobody gains
-//!    more than one slot of a lease by a lie, and never another's stake; but of such a job it also
-//!    saves what the slots to come would have cost.
+//!    held. That slot is the buyer's: held earnings go back at once, up to the cost of the units
+//!    (see `slot`), the rest of them to the bank; units that run are taken as not acknowledged, so
+//!    their price goes back, the unused part at once and the rest at the boundary.
+//! 4. *Over.* The complaint ends the matter between the two. Units that run leave the lease, as
+//!    when their seller fails them (the lease ends, or a reservation goes on without them);
+//!    earnings of other slots are paid, at once or at the next boundary, and cannot be complained
+//!    of. A taken job by a deadline ends with the slot as one cancelled after its seller failed it.
+//!    So nobody gains more than one slot of a lease by a lie, and never another's stake; but of
+//!    such a job it also saves the price of the slots to come.
 //! 5. *Limits.* The accounts of one sponsor complain [`COMPLAINTS_PER_SPONSOR`] times an epoch at
-//!    the most, and one account [`COMPLAINTS_PER_ACCOUNT`] times: no user spends what all of a
-//!    house have.
+//!    the most, and one account [`COMPLAINTS_PER_ACCOUNT`] times: no user spends the complaints of
+//!    its whole house.
 //! 6. *Withdrawn.* An offer of which the accounts of two sponsors, or one sponsor's
 //!    [`COMPLAINTS_TO_WITHDRAW`] times, complained in an epoch is withdrawn until its seller sets
 //!    it again, and starts anew; unless it has taken jobs by deadlines, which must not suffer for
-//!    what others say. So a liar alone withdraws `COMPLAINTS_PER_SPONSOR / COMPLAINTS_TO_WITHDRAW`
-//!    offers an epoch, and needs as many leases for each.
+//!    others' complaints. So a liar alone withdraws `COMPLAINTS_PER_SPONSOR /
+//!    COMPLAINTS_TO_WITHDRAW` offers an epoch, and needs as many leases for each.
 //!
 //! With a window of 0 nothing is held and nobody complains.
 

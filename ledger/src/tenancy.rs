@@ -1,8 +1,8 @@
 //! Leases in the making and in their end.
 //!
 //! - [`grant`] starts a lease, or renews the one that the order has, for units that are paid for.
-//! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost
-//!   goes back.
+//! - [`stop`] takes units from a running lease inside a slot: the unused part of their cost goes
+//!   back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
 use crate::record::{Lease, Order, Part, Pot, Stake, Stopped};

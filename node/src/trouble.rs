@@ -1,4 +1,4 @@
-//! Troubles: what is wrong with a node that has not ended, for people and programs.
+//! Troubles: faults of a node that still runs, for people and programs.
 //!
 //! The core thread publishes the list; status, metrics and refusals show it. A node with a trouble
 //! that [halts](Kind::halts) acknowledges nothing.

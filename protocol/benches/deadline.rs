@@ -1,7 +1,7 @@
 //! How long deadline planning takes, next to a full table over sets of jobs without any pruning.
 //!
-//! `cargo bench -p gridbay-protocol --bench deadline` prints one line per case, and what the local
-//! search loses on markets that can be planned exactly. A case fails the run only beyond three
+//! `cargo bench -p gridbay-protocol --bench deadline` prints one line per case, and the loss of the
+//! local search on markets that can be planned exactly. A case fails the run only beyond three
 //! times its bar, so that a busy machine does not.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]

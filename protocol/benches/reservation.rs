@@ -3,7 +3,7 @@
 //! `cargo bench -p gridbay-protocol --bench reservation` prints one line per case. The market is
 //! Mirage's: 97 nodes, 104 slots, starts in the first 72, here with 100 bids for more than there
 //! is. The bar of 50 ms fails the run only beyond three times of it, so that a busy machine does
-//! not. The baseline is one attempt of the oracle of the tests: a table of what is busy, and a
+//! not. The baseline is one attempt of the oracle of the tests: a table of busy nodes, and a
 //! matching by augmenting paths for every start and node.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]

@@ -1,4 +1,4 @@
-//! Adverts: what a seller can spare right now (soft state, gossiped, expiring).
+//! Adverts: units that a seller can spare right now (soft state, gossiped, expiring).
 
 use crate::codec::{self, CodecError};
 use crate::hash::Domain;

@@ -2,21 +2,21 @@
 //!
 //! Three presets ([`Preset`]), and anything between them:
 //!
-//! - [`BankPolicy::owners`], the default: what buyers pay goes to the owners of the units; there is
-//!   no tax; members trade on mutual credit, each up to the line voted for it. Money is earned.
+//! - [`BankPolicy::owners`], the default: the buyers' money goes to the owners of the units; there
+//!   is no tax; members trade on mutual credit, each up to the line voted for it. Money is earned.
 //! - [`BankPolicy::mirage`]: members are endowed with a baseline; revenue is shared by all, by
 //!   their shares; savings above the baseline are taxed and go to those below theirs. Money is a
 //!   ration that comes back.
-//! - [`BankPolicy::bellagio`], as it was revised: what buyers pay goes to the owners of the units,
-//!   over a baseline and the same tax. Owners may earn, but nobody hoards.
+//! - [`BankPolicy::bellagio`], as it was revised: the buyers' money goes to the owners of the
+//!   units, over a baseline and the same tax. Owners may earn, but nobody hoards.
 //!
 //! A member has a weight, 1 unless the vote says otherwise: its baseline and its shares are those
 //! of the policy times the weight (Mirage: 16 projects of weight 1 and 2 of weight 2, 1,000 credits
-//! and 1,000 shares each). Accounts that members open have neither; what they hold is taxed from
-//! the first micro-credit, so that opening accounts neither mints money nor hides it.
+//! and 1,000 shares each). Accounts that members open have neither; their money is taxed from the
+//! first micro-credit, so that opening accounts neither mints money nor hides it.
 //!
-//! Periods count heights, as rounds and slots do, and what is due falls due at the slot boundary
-//! that ends its period or comes next. A network at rest makes blocks at its heartbeat, so its
+//! Periods count heights, as rounds and slots do. A tax or sharing falls due at the slot boundary
+//! at or after the end of its period. A network at rest makes blocks at its heartbeat, so its
 //! periods are longer by the clock than a busy one's.
 
 use crate::units::{Credits, MICROS_PER_CREDIT};

@@ -10,9 +10,9 @@
 //! closes            C           C*           C           C*     (* = slot boundary)
 //! ```
 //!
-//! The last height of a round closes it: that block clears what was opened in the round's other
-//! blocks. The last height of a slot's last round is the slot boundary: its clearing decides who
-//! holds what during the *next* slot.
+//! The last height of a round closes it: that block clears the bids opened in the round's other
+//! blocks. The last height of a slot's last round is the slot boundary: its clearing decides which
+//! buyer holds which units during the *next* slot.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Classes: what makes units alike.
+//! Classes: kinds of units that are alike.
 
 use crate::hash::{Domain, hash};
 use crate::ids::ClassId;

@@ -7,8 +7,8 @@
 //! 2. parse (the parser bounds its recursion and refuses trailing bytes);
 //! 3. encode the parsed value again and compare; refuse any difference.
 //!
-//! Step 3 is what makes hashes and signatures over received bytes safe, because the parser on its
-//! own accepts many encodings of one value. No other module may name the CBOR library.
+//! Step 3 makes hashes and signatures over received bytes safe, because the parser on its own
+//! accepts many encodings of one value. No other module may name the CBOR library.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

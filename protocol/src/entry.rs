@@ -1,4 +1,4 @@
-//! Entries: what accounts ask of the ledger, signed.
+//! Entries: signed requests of accounts to the ledger.
 //!
 //! An entry's id is the hash of its canonical bytes without the signature. It is the idempotency
 //! key: the ledger takes each id once and remembers it until `valid_until`.

@@ -1,5 +1,5 @@
 //! How many entries, and how many bytes of them, one account may put into the ledger in an epoch
-//! ([`EPOCH_HEIGHTS`]). Entries cost nothing else and are kept for ever, so this is what bounds an
+//! ([`EPOCH_HEIGHTS`]). Entries cost nothing else and are kept for ever, so this bounds an
 //! account's share of everybody's disk and of the blocks.
 
 use crate::entry::EntryBody;

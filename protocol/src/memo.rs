@@ -1,12 +1,12 @@
 //! A memory of signatures found right and keys found good, for worlds of many nodes in one thread.
 //!
 //! A simulator runs every node's checks in one process, and would spend four fifths of its time on
-//! the same signatures again. With [`remember`] a thread keeps what passed; a verdict is a function
-//! of the bytes alone, so nothing but speed changes. A node never turns it on: it sees each
-//! signature about once.
+//! the same signatures again. With [`remember`] a thread keeps the checks that passed; a verdict is
+//! a function of the bytes alone, so nothing but speed changes. A node never turns it on: it sees
+//! each signature about once.
 //!
-//! 1. Only what passed, or was signed by the thread itself, is kept, under a hash of all that the
-//!    verdict depends on.
+//! 1. Only signatures that passed, or that the thread itself made, are kept, under a hash of all
+//!    that the verdict depends on.
 //! 2. A full memory is emptied and fills again.
 
 use ed25519_dalek::VerifyingKey;

@@ -1,4 +1,4 @@
-//! Offers: what a seller is bound to deliver (hard state on the ledger).
+//! Offers: units that a seller is bound to deliver (hard state on the ledger).
 
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, ClassId, OfferId};

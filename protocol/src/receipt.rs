@@ -8,7 +8,8 @@
 //!    more than a third, that an honest validator knew it. The latter excuse a bid that was never
 //!    opened ([`crate::appeal`]).
 //!
-//! A receipt is no proof against its signer: it says what it knew, not what others proposed.
+//! A receipt is no proof against its signer: it states the signer's knowledge, not others'
+//! proposals.
 
 use crate::codec;
 use crate::hash::Domain;

@@ -1,4 +1,5 @@
-//! The candidates of the running height: proposals, bodies, verdicts and what each block would do.
+//! The candidates of the running height: proposals, bodies, verdicts and the changes that each
+//! block would make.
 //!
 //! 1. A proposal counts if it is signed by the validator elected for its round; at most
 //!    [`limits::PROPOSALS_PER_ROUND`] different ones per round are followed.

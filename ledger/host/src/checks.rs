@@ -3,7 +3,7 @@
 //! Checking an entry costs this node some fifty microseconds, and signing one costs its author
 //! nothing if the ledger never takes it. So every check that brings no ready entry into the mempool
 //! is counted against the peer that sent the entry, in a bucket of its own. A validator's node is
-//! not counted: it passes on what others wrote.
+//! not counted: it passes on others' entries.
 //!
 //! 1. A bucket holds [`limits::IDLE_CHECKS`] checks and regains [`limits::IDLE_CHECKS_PER_SECOND`].
 //! 2. While a bucket is empty, entries of its peer are not looked at, and the peer is penalised.

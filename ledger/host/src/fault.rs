@@ -1,7 +1,7 @@
 //! Faults: the only errors that stop a host.
 //!
 //! A fault is about this node alone: its disk failed, a file of its own is damaged, or one of its
-//! own invariants broke. Going on could make it sign twice or forget what it acknowledged, so the
+//! own invariants broke. Going on could make it sign twice or forget acknowledged entries, so the
 //! caller stops the node and shows the message. A message of a peer or a user never causes a fault.
 
 use crate::disk::DiskError;

@@ -2,8 +2,8 @@
 //! only place that names redb.
 //!
 //! A batch is visible at once and safe after the next [`Rows::flush`]; after a kill or a power cut
-//! the file holds what the last flush held, and opens without being read from end to end: the flush
-//! writes down which pages are free (redb calls it quick repair).
+//! the file holds the rows of the last flush, and opens without being read from end to end: the
+//! flush writes down which pages are free (redb calls it quick repair).
 //!
 //! redb asserts where its file contradicts itself. The index is not worth a node: such a panic is
 //! caught here and counts as an error of the file.

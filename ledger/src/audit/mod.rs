@@ -1,8 +1,8 @@
 //! Our own invariants, checked after every block: a breach is a mistake in this crate.
 //!
-//! 1. [`check`] reads what the block changed ([`touched`]): the state before it was sound. Its work
-//!    does not grow with the state, but in a block that begins leases or books units, whose
-//!    clearing reads all leases and orders as well.
+//! 1. [`check`] reads only the records that the block changed ([`touched`]), since the state before
+//!    it was sound. Its work does not grow with the state, but in a block that begins leases or
+//!    books units, whose clearing reads all leases and orders as well.
 //! 2. A block with a breach is refused like any other bad block, so that validators go on without
 //!    it; one that was decided by others all the same stops the node that finds it.
 //! 3. Builds with debug assertions check everything ([`whole`]) beside it, and the simulator does

@@ -1,4 +1,5 @@
-//! Everything, and the rules for single records that the check of what was touched shares.
+//! The check of all records, and the rules for single records that the check of touched records
+//! shares.
 
 use super::counts;
 use crate::bank::savings;

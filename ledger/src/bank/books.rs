@@ -4,7 +4,7 @@
 //! 2. `bid` moves money from available to frozen, `cancel` moves it back.
 //! 3. `clear` and `tax` are told in their own files.
 //!
-//! Available and frozen money of all accounts and the treasury are together what was minted. An
+//! Available and frozen money of all accounts and the treasury together equal the money minted. An
 //! operation that fails changes nothing.
 
 use super::Holding;

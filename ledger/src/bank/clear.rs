@@ -1,7 +1,6 @@
 //! Clearing: winners pay, losers get their money back, and the revenue finds its owners.
 //!
-//! 1. Each winner's bid is unfrozen; the price goes, what the bid had above it returns to the
-//!    bidder.
+//! 1. Each winner's bid is unfrozen; the price goes, and the rest of the bid returns to the bidder.
 //! 2. Revenue goes one of two ways. [`Revenue::Owners`] (revised Bellagio): each price to the
 //!    owners of the units it bought, by their weights; into the treasury if these are zero.
 //!    [`Revenue::Shares`] (Mirage, whose nodes belong to nobody in particular): every price into
@@ -11,7 +10,7 @@
 //!    accounts.
 //!
 //! Prices, refunds and releases are sums, so the order in which winners are listed is of no effect.
-//! A part of what a winner pays comes back to it by step 4, in proportion to its shares: where few
+//! A part of a winner's payment comes back to it by step 4, in proportion to its shares: where few
 //! accounts hold most shares, prices weigh less on them than they seem to.
 
 use super::books::{Bank, BankError, Bid};

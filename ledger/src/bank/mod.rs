@@ -1,7 +1,7 @@
 //! The bank: it distributes revenue and taxes idle money.
 //!
-//! Rules of Bellagio's and Mirage's bank (AuYoung, 3.2.2, 3.3.2 and 3.4.2) as functions of what
-//! accounts hold. They know neither ids nor purses: a caller lists [`Holding`]s, ascending by
+//! Rules of Bellagio's and Mirage's bank (AuYoung, 3.2.2, 3.3.2 and 3.4.2) as functions of the
+//! accounts' holdings. They know neither ids nor purses: a caller lists [`Holding`]s, ascending by
 //! account id, and gets back amounts in the same order, which it posts between the accounts and the
 //! treasury. [`Bank`] keeps small books of its own in memory and obeys the same functions; cases
 //! told in JSON run on it.
@@ -9,7 +9,7 @@
 //! Every rule keeps these promises:
 //!
 //! 1. Money is conserved: as much leaves accounts and treasury as reaches them.
-//! 2. Money is taken only from what an account has available, and never more than its excess above
+//! 2. Money is taken only from an account's available money, and never more than its excess above
 //!    its base.
 //! 3. Money that cannot be shared out for want of shares stays in the treasury.
 //! 4. All amounts are integers; the last micro-credits go by largest remainders, ties to the

@@ -5,7 +5,7 @@
 //!    part in.
 //! 2. *Arrears* are tax that was due and found frozen. They are taken, as far as the account still
 //!    has more than its baseline, whenever money reaches the account: a release, a refund, an
-//!    earning. Never is more taken than just came in, so what was checked before stays paid for:
+//!    earning. Never is more taken than just came in, so payments checked before stay covered:
 //!    after every levy and every collection an account with arrears has nothing free, or nothing
 //!    above its baseline.
 //! 3. A tax that runs over several blocks (see `turn`) finds every account as it was when the tax

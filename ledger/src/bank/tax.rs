@@ -2,7 +2,7 @@
 //!
 //! Taking ([`levy`]), for every account:
 //!
-//! 1. `excess` is what it has, frozen or not, above its base. Frozen money counts, or bids meant to
+//! 1. `excess` is its money, frozen or not, above its base. Frozen money counts, or bids meant to
 //!    lose would hide it.
 //! 2. `due = floor((excess - arrears) * ppm / 10^6) + arrears`, with arrears no more than the
 //!    excess.
@@ -17,8 +17,8 @@
 //! - `All` (the dissertation, literally): the treasury by shares over all accounts
 //!   ([`super::profits`]).
 //! - `Deficit` ([`even_out`]): the treasury by shares over the accounts below their base, each up
-//!   to its base; what some do not need is shared out again; money that nobody with shares needs
-//!   stays in the treasury.
+//!   to its base; the part that some do not need is shared out again; money that nobody with shares
+//!   needs stays in the treasury.
 //!
 //! Only `Deficit` keeps the dissertation's promise that an exhausted account has half its base
 //! again within a few days and all in a week. At 5 % every four hours, 20 equal accounts: alone at

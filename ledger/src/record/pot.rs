@@ -1,7 +1,7 @@
 //! Pots: the payments for a slot, by lease and units, until they are settled at the boundary.
 //!
 //! There is one pot per clearing, and one per firm lease and slot. Together the pots of a class
-//! hold what its class purse holds.
+//! hold the content of its class purse.
 
 use super::Way;
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};

@@ -1,7 +1,7 @@
 //! The state tree: an incremental sparse Merkle tree from 256-bit keys to 32-byte value hashes.
 //!
 //! A key is the hash of a record's kind and id, a value the hash of the record. The root commits to
-//! the whole map and to nothing else: neither to the order of insertion nor to what was removed.
+//! the whole map and to nothing else: neither to the order of insertion nor to removed records.
 //!
 //! **The hash of a subtree.** At depth `d` (the root has depth 0) a subtree holds all keys that
 //! agree in their first `d` bits, most significant bit of the first byte first.

@@ -1,4 +1,4 @@
-//! Blocks that clear wrongly, and what a stranger can and cannot be told.
+//! Blocks that clear wrongly, and the claims that can and cannot be proved to a stranger.
 
 use crate::trade::{bid, money, order};
 use crate::world::{World, credits};

@@ -1,6 +1,6 @@
-//! Inclusion as a property over random mempools: a block that an honest proposer makes of what it
-//! knows misses nothing that any judge knows who was told no more; and a censor's block is seen
-//! through, full or not.
+//! Inclusion as a property over random mempools: a block that an honest proposer makes of all
+//! entries that it knows misses nothing that any judge knows, if the judge was told no more; and a
+//! censor's block is seen through, full or not.
 
 use crate::deadline;
 use crate::model::Dice;

@@ -1,4 +1,4 @@
-//! Random blocks of random entries, checked against what the effects alone say.
+//! Random blocks of random entries, checked against the effects alone.
 //!
 //! After every block, with nothing but effects as input: balances are those of a plain map fed by
 //! the postings (I1); two states agree (I2, in `World::block`); an entry is taken once (I4); leases

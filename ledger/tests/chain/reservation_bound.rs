@@ -1,5 +1,5 @@
-//! Reservations: channels, sellers that are bound by what was booked, snapshots, and the edge of
-//! the window.
+//! Reservations: channels, sellers that are bound by bookings, snapshots, and the edge of the
+//! window.
 
 use crate::reservation::{booked, four_units, four_units_with, pays};
 use crate::reserving::{decisions, on_channel, wish};

@@ -1,4 +1,4 @@
-//! Reserving in scenarios: offers under reservation, wishes, and what was decided.
+//! Reserving in scenarios: offers under reservation, wishes, and decisions.
 
 use crate::model::Dice;
 use crate::trade::terms;

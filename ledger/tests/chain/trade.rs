@@ -1,4 +1,4 @@
-//! Trading in scenarios: offers, sealed bids, buys, and what came of them.
+//! Trading in scenarios: offers, sealed bids, buys, and their results.
 
 use crate::world::{World, credits, key};
 use gridbay_protocol::effect::{Effect, OrderEnd};

@@ -1,4 +1,4 @@
-//! Keys: by what a node calls the orders of its owner.
+//! Keys: a node's own names for the orders of its owner.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -2,13 +2,13 @@
 //! Effect` machine.
 //!
 //! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`], [`seller`] and
-//! [`provider`] are the agents, [`agent`] what they say to one another, [`buy`] the ways of buying.
+//! [`provider`] are the agents, [`agent`] holds their messages, [`buy`] the ways of buying.
 //! Network, timers, files and jobs are effects, answered by inputs; the machine's driver (the
 //! node's body, the simulator) performs them in order.
 //!
-//! Beside the machine: [`frame`] is how messages of nodes lie on a stream; [`cases`] clears markets
-//! told in JSON, for people and for vectors; [`learn`] estimates what resources are worth to a job
-//! from its past runs.
+//! Beside the machine: [`frame`] puts messages of nodes on a stream; [`cases`] clears markets told
+//! in JSON, for people and for vectors; [`learn`] estimates the worth of resources to a job from
+//! its past runs.
 
 pub mod adverts;
 pub mod agent;

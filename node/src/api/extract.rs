@@ -1,4 +1,4 @@
-//! Request parts whose refusals have the API's shape and speak of what was sent.
+//! Request parts whose refusals have the API's shape and name the parts sent.
 
 use super::intake::whole;
 use super::{ApiError, ErrorCode, words};

@@ -2,7 +2,7 @@
 //!
 //! 1. [`Server::bind`] takes the socket (an old file is replaced only if nobody answers on it) and
 //!    the TCP address, before the node says that it is ready.
-//! 2. [`Server::serve`] answers until told to stop, then finishes what it began and removes the
+//! 2. [`Server::serve`] answers until told to stop, then finishes open requests and removes the
 //!    socket.
 
 use super::auth::{self, Gate};

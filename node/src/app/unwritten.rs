@@ -1,8 +1,8 @@
-//! A disk that is only looked at: what would be written to it is not.
+//! A disk that is only read: nothing is written to it.
 //!
-//! Opening a ledger writes: torn ends are cut, and what no sync is known to cover is written again.
-//! While a disk refuses to be written, what lies on it can still be shown. A ledger that was opened
-//! in this way must not be stepped.
+//! Opening a ledger writes: torn ends are cut, and bytes that no sync is known to cover are written
+//! again. While a disk refuses writes, its contents can still be shown. A ledger that was opened in
+//! this way must not be stepped.
 
 use gridbay_host::disk::{Disk, DiskError, RealDisk};
 

@@ -1,4 +1,4 @@
-//! Failures: what went wrong inside, in the words and codes of the API.
+//! Failures: inner errors in the words and codes of the API.
 
 use crate::api::{ApiError, ErrorCode};
 use crate::body::BodyGone;

@@ -4,8 +4,7 @@
 //!
 //! 1. a short look at the core, between two of its steps, copies the few facts that are needed;
 //! 2. everything that takes time (disk, hashing, JSON shapes) happens outside the core thread;
-//! 3. what changes something is a command; if the answer depends on the ledger, it waits for the
-//!    block.
+//! 3. every change is a command; if the answer depends on the ledger, it waits for the block.
 //!
 //! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the
 //! API credits per node-hour.

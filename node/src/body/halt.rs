@@ -1,17 +1,17 @@
-//! Halting: what a node does while its disk fails.
+//! Halting: the behaviour of a node while its disk fails.
 //!
 //! 1. Nothing under way is acknowledged: waiting commands and questions are refused, tasks are let
 //!    go. Jobs go on under their supervisors.
-//! 2. The core that failed may know what the disk does not. It is dropped, and one is opened from
-//!    the disk for looking at; if that fails too, or would show blocks that were never shown, there
-//!    is none.
+//! 2. The core that failed may know things that the disk does not. It is dropped, and one is opened
+//!    from the disk for looking at; if that fails too, or would show blocks that were never shown,
+//!    there is none.
 //! 3. Messages of peers are dropped and their questions refused: to them the node is idle.
 //! 4. Every few seconds, less often the longer it lasts, the disk is tried. Once it works the core
 //!    is opened as at a start: records, jobs and connected peers are found again, and the node goes
 //!    on.
 //!
-//! Any other fault ends the thread: going on could make the node sign twice or forget what it
-//! acknowledged.
+//! Any other fault ends the thread: going on could make the node sign twice or forget acknowledged
+//! entries.
 
 use super::inbox::Receiver;
 use super::{Body, BodyError, Message};

@@ -1,4 +1,5 @@
-//! An executor that runs nothing, for tests: it remembers what it was asked to start and to remove.
+//! An executor that runs nothing, for tests: it remembers the jobs that it was asked to start and
+//! to remove.
 
 use super::jobs::Jobs;
 use crate::executor::{

@@ -1,4 +1,4 @@
-//! Room on the disk: what a node keeps free, so that its ledger can be written whatever jobs and
+//! Room on the disk: a node keeps some free, so that its ledger can be written whatever jobs and
 //! users do.
 //!
 //! 1. Below twice the floor offers are held back and nothing is started, until there is three times

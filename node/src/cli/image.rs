@@ -1,4 +1,4 @@
-//! Small FAT12 disk images: what an appliance finds its invitation on, and how `join` reads one.
+//! Small FAT12 disk images: an appliance finds its invitation on one, and `join` reads one.
 //!
 //! 1. [`write`] makes a floppy of 1.44 MB with the label [`LABEL`] and one file, [`NAME`]: 512
 //!    bytes to a sector, one sector to a cluster, two tables, 224 entries in the root folder. The

@@ -1,7 +1,7 @@
 //! Configuration: from texts with an origin to checked, typed values.
 //!
-//! [`schema`] lists the settings, [`raw`] collects what was written where, and [`Config`] is what
-//! the rest of the node sees: parsed, in range, paths resolved.
+//! [`schema`] lists the settings, [`raw`] collects the values with their places, and the rest of
+//! the node sees [`Config`]: parsed, in range, paths resolved.
 
 mod attributes;
 mod home;

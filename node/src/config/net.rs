@@ -1,5 +1,5 @@
-//! The settings `external`, `mdns`, `upnp` and `relay.*`: how this node is reached, and what it
-//! does for those who are not.
+//! The settings `external`, `mdns`, `upnp` and `relay.*`: how this node is reached, and its
+//! relaying for nodes that are not.
 
 use super::raw::{ConfigError, RawConfig};
 use super::read::{addresses, read, size, some_time, text};

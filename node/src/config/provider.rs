@@ -1,4 +1,4 @@
-//! The settings `provider.*`: on what terms a node runs batches of jobs under contract.
+//! The settings `provider.*`: the terms on which a node runs batches of jobs under contract.
 
 use super::parse;
 use super::raw::{ConfigError, RawConfig};

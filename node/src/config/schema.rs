@@ -1,4 +1,4 @@
-//! The list of settings: every key, its kind, its default and what it means.
+//! The list of settings: every key, its kind, its default and its meaning.
 //!
 //! A key is written the same everywhere: `api.listen` in the file (as a dotted key or in a table),
 //! `GRIDBAY_API_LISTEN` in the environment, `--set api.listen=…` as a flag.

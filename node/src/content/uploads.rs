@@ -1,7 +1,7 @@
 //! Uploads: written to a temporary file as they arrive, hashed on the way, renamed to their hash.
 //!
 //! 1. Room is reserved for the announced bytes, within the bounds on one file and on all of them,
-//!    and within what the disk has beyond the room that the node keeps for its ledger.
+//!    and within the room of the disk beyond that which the node keeps for its ledger.
 //! 2. Arriving bytes are counted again: more than announced ends the upload.
 //! 3. The file is synced, then renamed. If anything fails before, the temporary file goes.
 

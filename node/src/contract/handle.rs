@@ -1,4 +1,4 @@
-//! Contracts: listing them, and what parties say.
+//! Contracts: listing them, and the entries of their parties.
 
 use crate::api::Answer;
 use crate::api::ApiError;

@@ -3,7 +3,7 @@
 //!
 //! - `about`: attributes and round trips for the own advert, and buckets in the DHT;
 //! - `seek`: sellers that a query may want, from the DHT;
-//! - `catch_up`: what neighbours know, for a node that has just joined.
+//! - `catch_up`: adverts from neighbours, for a node that has just joined.
 //!
 //! Every answer of another node is judged like a gossiped advert.
 

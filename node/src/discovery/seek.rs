@@ -5,7 +5,7 @@
 //!    once.
 //! 3. Their answers are judged; an advert of another node than the one that was asked is refused.
 //!
-//! After [`LONGEST`] it ends with what was learnt until then.
+//! After [`LONGEST`] it ends with the adverts learnt until then.
 
 use super::{Discovery, count};
 use crate::body::BodyGone;

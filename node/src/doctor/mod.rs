@@ -2,7 +2,7 @@
 //! Pure: facts come in, findings go out.
 //!
 //! 1. [`stopped`] judges a folder without a running node, [`running`] a node.
-//! 2. A finding is of one [`Kind`], says what is wrong, why it thinks so, and what to do.
+//! 2. A finding is of one [`Kind`] and names the fault, the evidence and the remedy.
 //! 3. The gravest come first ([`in_order`]). A hint alone does not mean that something is wrong.
 
 mod handle;

@@ -1,4 +1,4 @@
-//! How a job stands and how it ended: what the supervisor writes and the node reads.
+//! The state and the end of a job, as the supervisor writes them and the node reads them.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Finds out what this machine can do, by doing it: `/bin/true` is run as a job.
+//! Finds out the abilities of this machine by trying: `/bin/true` is run as a job.
 //!
 //! Tiers are tried from the highest that the owner admits downwards; the first in which the job
 //! returns 0 is the answer. The properties of the tier then fix how each bound holds in it.

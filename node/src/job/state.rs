@@ -1,4 +1,4 @@
-//! A job's state and reason, from what the agent and the ledger say.
+//! A job's state and reason, from the agent and the ledger.
 //!
 //! | the order is | its tasks | state |
 //! |---|---|---|

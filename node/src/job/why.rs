@@ -1,7 +1,8 @@
-//! Why a job is in its state: every condition with its figures, one sentence, and what would help.
+//! Why a job is in its state: every condition with its figures, one sentence, and changes that
+//! would help.
 //!
-//! The figures are those of the ledger at this moment: they say what the next clearing will find,
-//! not what the last one found.
+//! The figures are those of the ledger at this moment: they show the input of the next clearing,
+//! not that of the last one.
 
 mod checks;
 mod words;

@@ -1,4 +1,4 @@
-//! Blocks: their headers, and what they did.
+//! Blocks: their headers, and their effects.
 
 use super::types::{BlockInfo, SignedHeader};
 use crate::api::Answer;

@@ -2,7 +2,7 @@
 //!
 //! 1. The entry is signed and kept on disk under the key before it is sent
 //!    ([`crate::store::transfers`]).
-//! 2. The answer waits for the entry's block: what is acknowledged is final and on this node's
+//! 2. The answer waits for the entry's block: an acknowledged transfer is final and on this node's
 //!    disk.
 //! 3. A request repeated under its key, also after the node was killed, finds that entry: it is
 //!    answered with the entry's block, or the entry is sent again as long as it may take effect.

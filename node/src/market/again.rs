@@ -1,4 +1,4 @@
-//! Clearing again: what would have come of other bids in clearings that the ledger has a record of.
+//! Clearing again: the results of other bids in clearings that the ledger has a record of.
 
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::ausubel::sellers;

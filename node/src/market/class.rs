@@ -1,4 +1,4 @@
-//! One class as it stands: what quotes, prices and explanations reckon with.
+//! One class as it stands: the data of quotes, prices and explanations.
 
 use super::desk::Answer;
 use super::price::seconds;

@@ -1,6 +1,6 @@
-//! Queries: over what is known here, then over what the DHT leads to.
+//! Queries: first over the nodes known here, then over those that the DHT leads to.
 //!
-//! 1. The query is read; a mistake is told with its column and what to write.
+//! 1. The query is read; a mistake is reported with its column and a correction.
 //! 2. Adverts and ledger are copied out of the core ([`Shelf`]), and the query is answered beside
 //!    it.
 //! 3. If that is less than was asked for, sellers are sought in the DHT ([`crate::discovery`]), for

@@ -1,4 +1,4 @@
-//! Offers: what an owner sets, and what the ledger has.
+//! Offers: as an owner sets them, and as the ledger has them.
 
 use crate::api::types::{amount, optional_amount};
 use gridbay_protocol::ids::{AccountId, OfferId};

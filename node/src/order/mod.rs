@@ -1,4 +1,4 @@
-//! Orders: what they would cost, and placing them.
+//! Orders: their quotes, and placing them.
 
 pub(crate) mod handle;
 pub(crate) mod plan;

@@ -1,4 +1,4 @@
-//! Orders before they are sent: what they would cost.
+//! Orders before they are sent: their quotes.
 
 use super::quote::Quote;
 use super::types::{Prospect, Want, Wish};

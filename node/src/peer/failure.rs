@@ -1,4 +1,4 @@
-//! Why a peer was not reached, in words: which step failed, and what to do.
+//! Why a peer was not reached, in words: the step that failed, and the remedy.
 
 use crate::api::{ApiError, ErrorCode};
 use crate::overlay::{DialCause, LookupError, OverlayError, PeerId, RequestError, SeekError};

@@ -1,4 +1,4 @@
-//! Peers: the list, and what the owner asks about one and says of one.
+//! Peers: the list, the owner's questions about a peer, and its marks.
 
 use super::failure;
 use super::meant::{Meant, Names, meant};

@@ -1,4 +1,4 @@
-//! Auctions: what a stranger does with the proof of one.
+//! Auctions: a stranger's checks of their proofs.
 
 use super::world::World;
 use gridbay_node::api::types::{AuctionRecord, AuctionSummary};

@@ -1,4 +1,4 @@
-//! Bids: what to bid, which stand, and other prices for them.
+//! Bids: suggestions, the bids that stand, and new prices for them.
 
 use super::asking::{request, want, world};
 use super::world::{World, credits};

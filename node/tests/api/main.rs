@@ -1,5 +1,5 @@
-//! The API on a network of one validator: what it answers is checked against the ledger's own
-//! rules, its routes and bounds over real sockets.
+//! The API on a network of one validator: its answers are checked against the ledger's own rules,
+//! its routes and bounds over real sockets.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 

@@ -1,4 +1,4 @@
-//! The market: what the mechanisms say to a wish.
+//! The market: the mechanisms' answers to a wish.
 
 use super::bid::check_advice;
 use super::world::credits;

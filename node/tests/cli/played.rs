@@ -1,5 +1,5 @@
 //! Answers that a node gives only after hours, with luck, or about peers that are not there: played
-//! over those of a real node, so that what the program makes of them can be checked word by word.
+//! over those of a real node, so that the program's output for them can be checked word by word.
 
 use crate::world::credits;
 use axum::body::Bytes;

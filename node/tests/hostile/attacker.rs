@@ -1,4 +1,5 @@
-//! Hostile peers: swarms that join the network by its protocols, and then do what no node does.
+//! Hostile peers: swarms that join the network by its protocols, and then do things that no node
+//! does.
 //!
 //! An attacker announces itself as a node of the network (identify), so it is admitted. Then it
 //! follows a *script*, run every [`PACE`] while it is connected: requests and one-way messages of

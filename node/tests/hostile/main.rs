@@ -3,7 +3,7 @@
 //! The honest side is a handful of overlays that trade without pause ([`market`]); an attacker is a
 //! libp2p swarm or a raw socket that speaks the network's protocols with malice ([`attacker`]).
 //! Every host has an address of its own in 127.0.0.0/8, which Linux lets anybody bind. Each attack
-//! is judged by what the honest notice: trades with and without it are timed in the same run, in
+//! is judged by its effect on the honest: trades with and without it are timed in the same run, in
 //! turns ([`compare`]). Figures are printed with `--nocapture`.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]

@@ -1,4 +1,4 @@
-//! Gossip spam: garbage, what is out of date, and the same again and again.
+//! Gossip spam: garbage, stale messages, and the same again and again.
 
 use std::net::Ipv4Addr;
 

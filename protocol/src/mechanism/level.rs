@@ -1,7 +1,7 @@
-//! Level earnings: how what buyers paid is shared among the units sold.
+//! Level earnings: shares the buyers' payments among the units sold.
 //!
 //! Every unit has a floor (its reserve, or its buy price). One level p is sought such that every
-//! unit earns `max(floor, p)` and the sum is what was paid:
+//! unit earns `max(floor, p)` and the sum equals the payments:
 //!
 //! 1. p is the greatest integer at which the sum does not exceed the total.
 //! 2. The rest is less than one micro-credit for each unit at the level (floor <= p). It is handed

@@ -2,7 +2,7 @@
 //!
 //! 1. A mechanism states beside its rule how many steps a clearing takes at the most, see
 //!    [`Mechanism::bound`](super::Mechanism::bound). A step is one pass of an innermost loop.
-//! 2. Its innermost loops report what they do by [`steps`].
+//! 2. Its innermost loops report their steps by [`steps`].
 //! 3. Only the tests of this package count, each thread for itself. In every other build [`steps`]
 //!    is empty and [`count`] finds nothing.
 

@@ -8,8 +8,8 @@
 //!    never on their order.
 //! 3. Ties go to the smaller `(time, id)`, unless the mechanism says otherwise.
 //!
-//! The typed entry points are `Mechanism::clear` and the functions of the modules. [`Listed`]
-//! is the view without types: what a name lookup, a help page or a conformance test needs.
+//! The typed entry points are `Mechanism::clear` and the functions of the modules. [`Listed`] is
+//! the view without types, for name lookups, help pages and conformance tests.
 //!
 //! Every mechanism in the registry is tested for this, by [`Listed::drill`] on small markets and
 //! [`Listed::strain`] on the largest ones: one input has one outcome; the order of its lists does

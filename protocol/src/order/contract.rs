@@ -1,5 +1,5 @@
-//! Contracts: a client's proposal to a provider, and what both say while it runs. Their results are
-//! in [`crate::record::contract`].
+//! Contracts: a client's proposal to a provider, and the entries of both while it runs. Their
+//! results are in [`crate::record::contract`].
 //!
 //! 1. A client proposes [`ContractTerms`] and locks the most that they can cost it.
 //! 2. The provider signs and stakes every penalty.

@@ -1,5 +1,5 @@
-//! Public records of what the market did, one file for each mechanism. A block's effects hold them,
-//! and each holds the whole input of its mechanism, so anybody can recompute it.
+//! Public records of the market's decisions, one file for each mechanism. A block's effects hold
+//! them, and each holds the whole input of its mechanism, so anybody can recompute it.
 
 pub mod ausubel;
 pub mod buy;

@@ -8,8 +8,8 @@
 //!    mean rate and at most [`ROUNDS`] rounds; the last one counts.
 //! 3. [`dispatch()`] draws who runs: `draw` is the first point, and gives each order its place in
 //!    the row.
-//! 4. A claim that got a processor is awarded. Its `processors` are what its share is entitled to,
-//!    in thousandths: how much its tasks weigh when processors are contended.
+//! 4. A claim that got a processor is awarded. Its `processors` are those that its share is
+//!    entitled to, in thousandths: how much its tasks weigh when processors are contended.
 
 use crate::beacon;
 use crate::class::{ClassKey, Resource};

@@ -1,4 +1,4 @@
-//! A small ledger in the middle of trading: what targets that need a state start from.
+//! A small ledger in the middle of trading, from which targets that need a state start.
 //!
 //! Four members with a validator each; member 1 and 2 sell, 3 and 4 buy. [`Ledger::busy`] has
 //! offers, leases of the auction and of a buy, an order that stands and a commitment that can be

@@ -1,4 +1,4 @@
-//! Many seeds on a few threads, and what they showed together.
+//! Many seeds on a few threads, and their results together.
 //!
 //! A batch is red if an invariant broke, if too many seeds do not count, or, from [`JUDGED`] seeds
 //! on, if something that must occur never did. Every [`TWICE`]th seed runs twice: equal traces are

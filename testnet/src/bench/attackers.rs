@@ -4,7 +4,7 @@
 //! 1. An *attacker* is one kind of [`Malice`] against one victim. It goes on under a new identity
 //!    as soon as it is shut out, after [`REST`], until it is told to stop; then it reports how many
 //!    identities it used and how many of them were shut out.
-//! 2. Its overlay has limits of its own that let everything out: the node's are what is measured.
+//! 2. Its overlay has limits of its own that let everything out: the node's are measured.
 
 use anyhow::Context as _;
 use gridbay_core::agent::AgentRequest;

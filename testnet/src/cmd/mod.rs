@@ -1,7 +1,7 @@
 //! The command line: one file per command.
 //!
 //! Every command runs on one thread, so that dropping its work, when it is interrupted, runs the
-//! clean-up of what it owns before the process ends.
+//! clean-up of its possessions before the process ends.
 
 mod bench;
 mod demo;

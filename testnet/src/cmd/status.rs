@@ -1,4 +1,4 @@
-//! `status`: the nodes of a network and what they are doing.
+//! `status`: the nodes of a network and their activity.
 
 use super::DEFAULT_RUN;
 use crate::network::{NodeRecord, RunFolder, RunRecord};

@@ -5,7 +5,7 @@
 //! a peer sent. The engine does no I/O. It never decides whether a block is good: the host feeds a
 //! [`Stimulus::Value`] with its verdict for every body it has.
 //!
-//! After a crash the host feeds what the journal holds through [`Engine::replay`]: the same stimuli
+//! After a crash the host feeds the journal's records through [`Engine::replay`]: the same stimuli
 //! lead to the same state, and statements already signed are taken from the journal, not made anew.
 
 mod certify;

@@ -1,4 +1,4 @@
-//! The running height: its start, what consensus asks for, and blocks of our own.
+//! The running height: its start, the requests of consensus, and this node's own blocks.
 
 use super::{Equivocation, Host, HostEffect, Offence};
 use crate::candidates::Candidate;

@@ -2,7 +2,7 @@
 //!
 //! A step
 //! 1. applies its input,
-//! 2. does what has become due: timers, missing bodies, catch-up, the next height,
+//! 2. handles everything that has become due: timers, missing bodies, catch-up, the next height,
 //! 3. syncs the block file if a block was decided, and the journal if something was signed for a
 //!    height still open: one sync each, before any effect of the step reaches the caller,
 //! 4. writes a snapshot of the state if one is due,

@@ -1,4 +1,4 @@
-//! Questions to a host. None of them changes what it does.
+//! Questions to a host. None of them changes its behaviour.
 
 use super::Host;
 use crate::fault::Fault;

@@ -1,4 +1,4 @@
-//! Crashes: hosts lose power at any moment, and with it what they had not synced.
+//! Crashes: hosts lose power at any moment, and with it all bytes not synced.
 
 use crate::world::World;
 use gridbay_host::disk::Disk as _;

@@ -1,5 +1,4 @@
-//! Bidders who do not open, bidders whose openings are kept out, and what becomes of their
-//! deposits.
+//! Bidders who do not open, bidders whose openings are kept out, and the fate of their deposits.
 //!
 //! Rounds are four heights; a bid committed in round r can be opened in three blocks of round r+1.
 

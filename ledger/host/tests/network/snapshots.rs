@@ -1,4 +1,4 @@
-//! Restarts from snapshots: which are used, which are passed over, and what is read.
+//! Restarts from snapshots: the snapshots used, those passed over, and the bytes read.
 //!
 //! An index in memory begins after the snapshot that the host started from, so which blocks it
 //! knows tells where the host started.

@@ -4,7 +4,7 @@
 //! 1. The amendment is an order of its own until it is opened: it has a deposit, and loses it if it
 //!    is not opened. The old bid stands meanwhile, and for good if the opening is refused.
 //! 2. The order it names is the same account's and an opened bid; class, units, fewest units of
-//!    use, slots and work stay. The budget counts what was paid before, and covers one slot at the
+//!    use, slots and work stay. The budget includes earlier payments, and covers one slot at the
 //!    new bid.
 //! 3. Opened, it moves its deposit to the order's escrow, which it fills up to one slot at the new
 //!    bid, and ends. The excess of the deposit goes back.

@@ -5,9 +5,9 @@
 //!    be enough: buys of other accounts that lie wholly on units eligible for it. Reservations and
 //!    jobs by deadlines are never evicted, nor is a buy of several classes, which lies wholly on
 //!    the units of none.
-//! 2. A running buy's remainder is what it prepaid and has not used: the unused part of its running
-//!    slot, and its price for each full slot to come. Those with the least remainder go first, ties
-//!    by lease, until there are enough units.
+//! 2. A running buy's remainder is its unused prepayment: the unused part of its running slot, and
+//!    its price for each full slot to come. Those with the least remainder go first, ties by lease,
+//!    until there are enough units.
 //! 3. The owner gets all of the remainder back, and from the evicting buy the policy's part of it
 //!    on top, rounded up; nothing within one sponsor. If that is more than the surcharge offered,
 //!    nobody is evicted.

@@ -22,9 +22,9 @@
 //! [patience](gridbay_protocol::order::JobTerms::patience) ends has failed, and owes its penalty.
 //!
 //! **Settlement.** As soon as all requested jobs are decided and no more can come (all requested,
-//! closed by the client, or the window over): `floor(sum of what jobs pay * f(done / requested))`
-//! goes from the escrow to the provider, all penalties go from the bond to the client, and the rest
-//! of both goes back.
+//! closed by the client, or the window over): `floor(sum of the jobs' payments * f(done /
+//! requested))` goes from the escrow to the provider, all penalties go from the bond to the client,
+//! and the rest of both goes back.
 //!
 //! Jobs and windows fall due by an index, at most [`limits::CONTRACT_JOBS_PER_BLOCK`] in a block.
 //! The exact block does not matter: a job that is timed out is never done.

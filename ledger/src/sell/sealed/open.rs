@@ -5,8 +5,8 @@
 //! 3. A bid stands for a legal time, the class has room for it, and its budget covers one slot at
 //!    the bid. A reservation can be booked (see `sell::reservation`). For an amendment, see
 //!    `sell::ausubel::amend`.
-//! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole
-//!    value.
+//! 4. The account covers the part of one slot at the bid, or of a reservation's whole value, that
+//!    the deposit lacks.
 
 use crate::book;
 use crate::money::{funds, purse};

@@ -1,5 +1,5 @@
-//! A bidder that would lose a scarce auction buys instead, below what the others bid: a buy pays
-//! what it displaces.
+//! A bidder that would lose a scarce auction buys instead, below the others' bids: a buy pays the
+//! value that it displaces.
 
 use crate::trade::{bid, order, order_ends, two_units};
 use gridbay_protocol::effect::{Effect, OrderEnd};

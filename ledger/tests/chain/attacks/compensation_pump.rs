@@ -1,5 +1,5 @@
-//! Two friends let one another be preempted for the compensation: it is paid by the one to the
-//! other, and what the seller earns never falls.
+//! Two friends let one another be preempted for the compensation: the one pays it to the other, and
+//! the seller's earnings never fall.
 
 use crate::trade::{START, bid, money, two_units};
 use gridbay_protocol::payment::Reason;

@@ -1,4 +1,4 @@
-//! Random buys of several classes, and what must hold of every buy that is served.
+//! Random buys of several classes, and the conditions for every buy that is served.
 
 use crate::groups::large;
 use crate::model::Dice;

@@ -1,4 +1,4 @@
-//! Claims in random blocks, and what every sharing must satisfy.
+//! Claims in random blocks, and the conditions for every sharing.
 
 use crate::model::Dice;
 use crate::share::claim;

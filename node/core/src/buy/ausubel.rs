@@ -1,4 +1,4 @@
-//! Sealed bids, and what is asked before one is amended.
+//! Sealed bids, and the checks before one is amended.
 
 use super::way::{Asked, Attempt, Buys, Desk};
 use crate::reply::Refused;

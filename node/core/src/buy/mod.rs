@@ -1,7 +1,6 @@
 //! Ways of buying, one file each: the user's terms, and the entry that asks the ledger for them.
 //!
-//! [`Terms`] is what the record on disk keeps; `Buys` is all that the rest of the node asks of a
-//! way.
+//! The record on disk keeps [`Terms`]; `Buys` is all that the rest of the node asks of a way.
 
 mod ausubel;
 #[allow(

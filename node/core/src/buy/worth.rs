@@ -4,8 +4,8 @@
 //! already paid is gone either way, so it does not count: ahead lie the costs of the slots left,
 //! and the whole worth. At a steady price, going on pays if and only if price times slots left is
 //! at most the worth. So the bid for a slot is the worth divided by the slots left, rounded down to
-//! what each node may cost. It rises with every slot done, and falls back when the job has to start
-//! anew.
+//! a price that each node may cost. It rises with every slot done, and falls back when the job has
+//! to start anew.
 
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,8 @@
 //! The buyer's agent: takes orders through the market and their jobs through the sellers' nodes.
 //!
 //! It reacts to three things: a block (where do the orders stand now?), an answer of a seller, and
-//! the tick (what is to be started, what is to be asked again?). [`order`] follows one order on the
-//! ledger, [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a
-//! restart.
+//! the tick (which starts and questions are due?). [`order`] follows one order on the ledger,
+//! [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] survives a restart.
 
 mod amend;
 mod amending;

@@ -1,6 +1,6 @@
 //! One order of a buyer: drives it through the ledger's rounds until it is over.
 //!
-//! After every block the order's place in the ledger's state says what to do next:
+//! After every block the order's place in the ledger's state decides the next step:
 //!
 //! | the ledger says | the agent |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Keeps a bid at what the slots left are worth ([`Worth`](crate::buy::Worth)).
+//! Keeps a bid at the worth of the slots left ([`Worth`](crate::buy::Worth)).
 //!
 //! 1. Left are the slots that the job still needs: all of them while it stands, one less for each
 //!    slot that its lease has run when the next one begins.

@@ -6,7 +6,7 @@
 //!    last one that runs at once. The mean is that by the slot; the variance that of as many jobs
 //!    that come at random times.
 //! 3. Its value per slot: all that it can pay, by the slot.
-//! 4. The mechanism decides, beside what is signed of that class, with as many units as the
+//! 4. The mechanism decides, beside the signed contracts of that class, with as many units as the
 //!    provider counts on, at the cost it reckons with. A contract must bring more than its load
 //!    costs.
 //! 5. A contract that gives way is not served any more; its penalties are owed.

@@ -6,8 +6,8 @@
 //! 1. each proposal that its policy admits beside the signed ones is signed (see `admission`);
 //! 2. orders rented for a job are declared to serve it; orders whose job is decided are cancelled;
 //! 3. open jobs that nothing serves are admitted and scheduled; for each that can begin now, a unit
-//!    is bought (see `renting`). Jobs that cannot pay what their penalty saves are left to time
-//!    out.
+//!    is bought (see `renting`). Jobs whose purchase costs more than their pay and saved penalty
+//!    are left to time out.
 //!
 //! The work hash that an order names tells the job that it was rented for, so a restarted agent
 //! finds its orders again. It forgets only two things: purchases on their way, for

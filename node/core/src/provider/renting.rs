@@ -5,9 +5,9 @@
 //! 2. Of the open jobs that nothing serves, oldest first and at most [`PENDING`], those are
 //!    admitted that are worth more done than owed: the penalty counts for the job like its bias.
 //! 3. FirstProfit schedules them. For those that start now one unit is bought, for the slots that
-//!    the job still needs. It may cost per slot what the job is worth to the contract when it ends
-//!    then, and what its penalty saves, over all slots and the rest of the running one; but no more
-//!    than the provider pays at all.
+//!    the job still needs. Its price per slot is at most the job's worth to the contract when it
+//!    ends then, plus the penalty saved, over all slots and the rest of the running one, and never
+//!    more than the provider's own limit.
 //! 4. Only free units are bought, at other sponsors' offers than the provider's (they would prove
 //!    nothing) and the client's (who could make a job fail by failing to deliver).
 

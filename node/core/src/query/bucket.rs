@@ -1,9 +1,9 @@
 //! Under which names nodes are found in the DHT, and which of them a query needs.
 //!
-//! 1. A node that sells says that it provides [`Bucket`]s: one for all sellers; the names of its
-//!    classes; its architecture and system; its site with every suffix of it at a dot
-//!    (`cs.example.edu`, `example.edu`, `edu`); and, up to what the largest of its units has, each
-//!    power of two of processors, GiB of memory and graphics processors from [`LEAST`] on.
+//! 1. A selling node announces [`Bucket`]s: one for all sellers; the names of its classes; its
+//!    architecture and system; its site with every suffix of it at a dot (`cs.example.edu`,
+//!    `example.edu`, `edu`); and, up to its largest unit, each power of two of processors, GiB of
+//!    memory and graphics processors from [`LEAST`] on.
 //! 2. A query needs a bucket if every node that fits is in it. Only conditions joined by `&&` at
 //!    the top say so. A list needs one bucket for each of its values, up to [`ALTERNATIVES`].
 //! 3. The narrowest is looked up: a class before a site (longer before shorter), before memory,

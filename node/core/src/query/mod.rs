@@ -28,13 +28,13 @@
 //!    < 5` is about the same units. A node fits if one of its offers does. What a node does not say
 //!    is neither true nor false: no comparison with it holds, and neither does its negation
 //!    ([`truth`]).
-//! 3. Nodes that fit are put in order ([`order`]): by the keys, what is unknown last; without keys
+//! 3. Nodes that fit are put in order ([`order`]): by the keys, unknown values last; without keys
 //!    by price; ties by id.
 //! 4. A group is chosen among them ([`group`]), or `limit` cuts the list.
 //! 5. [`explain`] tells how many nodes each condition left, and how many it alone removed.
 //!
 //! Everything here is a pure function of its arguments, without clock, chance or floats. [`bucket`]
-//! names what nodes that are not known here are looked up by.
+//! makes the names by which unknown nodes are looked up.
 
 pub mod answer;
 pub mod attribute;

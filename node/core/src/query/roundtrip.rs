@@ -8,9 +8,9 @@
 //! rtt(a, b) <= min over common landmarks l of rtt(a, l) + rtt(l, b)
 //! ```
 //!
-//! and that is what a pair is taken to need. It is never too hopeful if both told the truth, and it
-//! can be too long by as much as both are away from the nearest landmark. Nobody verifies what
-//! nodes say. A pair without a common landmark is unknown.
+//! and that is taken as the pair's round trip. It is never too short if both told the truth, and it
+//! can be too long by as much as both are away from the nearest landmark. Nobody verifies these
+//! statements. A pair without a common landmark is unknown.
 
 use gridbay_protocol::advert::RoundTrip;
 

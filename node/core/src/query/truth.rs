@@ -1,7 +1,7 @@
 //! Whether a condition holds of a line of a node: true, false, or unknown (`None`).
 //!
 //! An unknown condition stays so under `!`; `&&` is false if one part is, `||` true if one part is,
-//! whatever the others are (Kleene's logic). Only what is true counts.
+//! whatever the others are (Kleene's logic). Only conditions that are true count.
 
 use super::attribute::Attribute;
 use super::condition::{Condition, Operator};

@@ -1,4 +1,4 @@
-//! Records of orders on disk: a node reads what an earlier version of it has written.
+//! Records of orders on disk: a node reads those that an earlier version of it has written.
 
 use gridbay_core::buy::{
     BidTerms, BuyTerms, ContractWish, DeadlineWish, End, NewOrder, PostedTerms, ReserveTerms,

@@ -1,5 +1,5 @@
-//! The wallet refuses what the ledger would, in the same word, before anything is kept or sent; and
-//! every word stands in the documents.
+//! The wallet refuses the entries that the ledger would refuse, with the same word, before anything
+//! is kept or sent; and every word stands in the documents.
 
 use crate::genesis::credits;
 use crate::world::World;

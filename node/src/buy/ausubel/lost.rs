@@ -1,4 +1,4 @@
-//! Why a bid lost the last clearing that it took part in, and what price would have won it.
+//! Why a bid lost its last clearing, and the price that would have won it.
 //!
 //! 1. A bid for all or none can lose to rivals that pay less for each unit: with it, less would
 //!    have been sold in all. It was *passed over* if some rival won although it bid less a unit.

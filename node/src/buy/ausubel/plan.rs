@@ -2,8 +2,8 @@
 //!
 //! Without a price limit a bid takes twice the going price: the last mean price, or the reserve of
 //! the cheapest offers that have enough units, whichever is more; the class's reference price if
-//! there is neither. Winners pay what they displace, so a high bid costs nothing by itself. Without
-//! a budget the order may cost its most.
+//! there is neither. Winners pay the value that they displace, so a high bid costs nothing by
+//! itself. Without a budget the order may cost its most.
 
 use super::{BidHow, JobWorth};
 use crate::backend::failure::usage;

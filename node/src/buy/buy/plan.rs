@@ -1,5 +1,5 @@
-//! The terms of a buy: what the cheapest units ask, unless the user says how much it may be; how
-//! long it waits. All of it is prepaid, so a budget lowers its limit.
+//! The terms of a buy: the price of the cheapest units, unless the user sets a limit, and the time
+//! that it waits. All of it is prepaid, so a budget lowers its limit.
 //!
 //! A buy of several classes asks for the sum over its classes, and the most per node-hour is the
 //! mean over its nodes.

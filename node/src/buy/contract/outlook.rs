@@ -1,5 +1,4 @@
-//! A batch of jobs under contract: what a provider has to pay for units, so what it must be paid at
-//! least.
+//! A batch of jobs under contract: the provider's cost of units, and so the least pay.
 //!
 //! Every node of the wish becomes a job of its own, for the same time and by the same end. A
 //! provider rents a unit for each, for its slots and the rest of the one in which it begins; at

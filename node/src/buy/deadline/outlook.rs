@@ -1,4 +1,4 @@
-//! A bag of tasks by a deadline: whether some seller's plan would take it now, and for what.
+//! A bag of tasks by a deadline: whether some seller's plan would take it now, and the price.
 //!
 //! The wish becomes as many tasks of a slot as it has node-slots, done by the time named, or within
 //! four times its length; the soft deadline lies half-way. It pays the budget, or twice the lowest

@@ -1,13 +1,12 @@
-//! From what a user wants by a deadline to an order for one seller, and what that seller's plan
-//! says to it.
+//! From a user's wish by a deadline to an order for one seller, and its place in that seller's
+//! plan.
 //!
 //! 1. Each task takes one unit for a slot; one that may run longer is refused, for units change
 //!    hands between slots.
 //! 2. The soft deadline is rounded up to whole slots, the hard one down.
 //! 3. If no offer is named it is that with the most room until the hard deadline, of the seller
 //!    named if one is; ties go to the lower reserve.
-//! 4. The ledger says whether it would take the entry, and what its plan would be at the next
-//!    boundary.
+//! 4. The ledger says whether it would take the entry, and gives its plan at the next boundary.
 
 use super::why::{remedy, why_not};
 use super::{DeadlineHow, DeadlineQuote};

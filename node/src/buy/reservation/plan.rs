@@ -3,8 +3,8 @@
 //! 1. The window becomes slots: seconds from now at the network's nominal pace, or slots by number.
 //!    It begins no earlier than the first slot that is decided once the order is open, and ends
 //!    with the last start that is sold then.
-//! 2. A winner pays what it bids: the budget, or the price limit for all node-slots; without
-//!    either, the posted price.
+//! 2. A winner pays its bid: the budget, or the price limit for all node-slots; without either, the
+//!    posted price.
 //! 3. Nodes that no group names are of any offer.
 
 use super::{Ahead, Start};

@@ -1,7 +1,7 @@
-//! A claim on a pool: what the pool that gives most would give now.
+//! A claim on a pool: the grant of the pool that gives most now.
 //!
 //! The claim's rate is the budget over the time, or twice the lowest reserve of a pool for the
-//! nodes wished for. A pool divides anew every slot, so what tells is the mean over a slot's draws:
+//! nodes wished for. A pool divides anew every slot, so the figure is the mean over a slot's draws:
 //! nodes that the claim would run on, in percent of those wished for.
 
 use super::{Claim, NAME};

@@ -1,4 +1,4 @@
-//! Claims on pools: which pool, with which weights, and what it would give now.
+//! Claims on pools: the choice of pool and weights, and the grant that it would give now.
 //!
 //! 1. Without a pool named, those of the class that sell and have room are compared (the first
 //!    [`POOLS`] of them), and the one that would give most units is taken.

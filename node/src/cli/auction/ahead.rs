@@ -1,6 +1,6 @@
 //! Recomputes a decision on reservations.
 //!
-//! 1. Units, bids and what is taken are no more than a ledger lets through; bids ascend by order.
+//! 1. Units, bids and busy slots are no more than a ledger lets through; bids ascend by order.
 //! 2. Without a hint: the rule, on the record's input, books the same.
 //! 3. With one: the rule finds the value that the record calls beaten, the bookings are worth more,
 //!    and each gives its order what it asked for, at its bid, on units and a channel that are free.

@@ -1,4 +1,4 @@
-//! `bid suggest`: what would have won the last clearings.
+//! `bid suggest`: the prices that would have won the last clearings.
 
 use crate::api::types::{BidAdvice, BidWish};
 use crate::cli::context::Context;

@@ -1,4 +1,4 @@
-//! `market quote`: what each mechanism would do with a wish.
+//! `market quote`: the prospects of a wish under each mechanism.
 
 use super::super::context::Context;
 use super::super::error::{CliError, During as _};

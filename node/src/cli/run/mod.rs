@@ -1,6 +1,6 @@
 //! `run`: one command from a program on this machine to its results.
 //!
-//! 1. Ask what it can cost; say so in one line; refuse what cannot be paid or met.
+//! 1. Ask for the cost; tell it in one line; refuse an order that cannot be paid or met.
 //! 2. Stage the program and its inputs by content.
 //! 3. Submit under a fresh idempotency key; repeat that safely if the answer is lost.
 //! 4. Stream the output, fetch the declared files, end with the job's code.

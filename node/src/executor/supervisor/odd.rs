@@ -1,4 +1,4 @@
-//! Children that do what hostile jobs do, for tests.
+//! Children that behave like hostile jobs, for tests.
 //!
 //! They are forked from a process with several threads, so they make system calls alone.
 

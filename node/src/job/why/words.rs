@@ -1,4 +1,4 @@
-//! The words of an explanation: one sentence, and what would help.
+//! The words of an explanation: one sentence, and changes that would help.
 
 use super::Facts;
 use crate::api::types::{JobReason, JobState};

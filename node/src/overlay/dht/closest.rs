@@ -1,4 +1,5 @@
-//! Lookups of peers close to a key: our own neighbourhood again and again, and what callers ask.
+//! Lookups of peers close to a key: the node's own neighbourhood again and again, and keys that
+//! callers ask for.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A running lookup, and what it has found so far.
+//! A running lookup, and its finds so far.
 
 use std::time::Instant;
 

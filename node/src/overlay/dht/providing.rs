@@ -1,4 +1,4 @@
-//! When we say what we provide. Pure: the time comes in.
+//! The times of the node's announcements as a provider. Pure: the time comes in.
 //!
 //! A provider announces itself to the peers closest to the key that it can find: few if the
 //! network, or the provider in it, is young, and none if its lookup met silent peers alone. So it

@@ -1,7 +1,7 @@
 //! Admits connections so that others can always still connect.
 //!
 //! 1. *Kept* peers (bootstrap, validators, those that the owner trusts) have slots of their own:
-//!    [`Doors::kept`] connections that nobody else can take, and nothing of what follows holds for
+//!    [`Doors::kept`] connections that nobody else can take, and none of the following holds for
 //!    them. Everybody else is a *stranger*.
 //! 2. Strangers have [`Doors::strangers`] connections, of which at most [`Doors::inbound`] were
 //!    made by them: the rest is left to those that we choose to dial, against being surrounded.

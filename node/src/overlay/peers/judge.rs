@@ -1,4 +1,4 @@
-//! Judgement: how much of each kind a peer may send, what it costs to send more, and bans.
+//! Judgement: the rates of each kind for a peer, the price of exceeding them, and bans.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

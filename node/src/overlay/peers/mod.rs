@@ -1,5 +1,4 @@
-//! Connected peers: which may connect, how much each may send, which the node dials, and what the
-//! owner says of them.
+//! Connected peers: their admission, their rates, the peers to dial, and the owner's marks.
 //!
 //! [`Peers`] owns all of that. The other rooms ask it questions; its requests to the swarm and to
 //! other rooms are [`Order`]s, which the task carries out after each call. Gossip keeps the scores,

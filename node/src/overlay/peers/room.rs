@@ -1,5 +1,5 @@
-//! Room among the connections: what did not identify itself in time is closed, and what nobody
-//! needs when there are too many.
+//! Room among the connections: those that did not identify themselves in time are closed, and
+//! unneeded ones when there are too many.
 
 use std::collections::BTreeSet;
 use std::time::Instant;

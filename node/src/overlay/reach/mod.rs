@@ -1,4 +1,4 @@
-//! How the node is reached: its own addresses, relays, and what happens when it moves.
+//! How the node is reached: its own addresses, relays, and its moves.
 //!
 //! [`Traversal`] owns the knowledge of that. The peers come in as an argument, and the room asks
 //! them questions. Its requests to the swarm and to other rooms are [`Order`]s, which the task

@@ -1,4 +1,4 @@
-//! Somebody moves: we ourselves, or a peer. Nobody is told, and what was connected falls silent.
+//! This node or a peer moves. Nobody is told, and connections fall silent.
 //!
 //! 1. A connection is *silent* when no ping on it has been answered for the time between two pings
 //!    and that of an answer. (The ping protocol itself keeps its first failure in a row to itself.)

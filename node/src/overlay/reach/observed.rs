@@ -2,9 +2,8 @@
 //!
 //! Identify offers an observed address with the port changed to one of ours whenever it is none of
 //! ours. Behind a NAT that gives us another port outside, that is an address that nobody answers
-//! at. We know better: all our dials leave from the ports on which we listen, so what a peer that
-//! we dialled sees is the mapping itself. AutoNAT tests it, and hole punching tells it to the other
-//! side.
+//! at. This node knows better: all its dials leave from the ports on which it listens, so a dialled
+//! peer sees the mapping itself. AutoNAT tests it, and hole punching tells it to the other side.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

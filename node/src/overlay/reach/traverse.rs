@@ -1,4 +1,4 @@
-//! Traversal: what the node does to be reached, and to reach others directly.
+//! Traversal: the node's efforts to be reached, and to reach others directly.
 //!
 //! Every half second, and when something happens:
 //!

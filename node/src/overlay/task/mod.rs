@@ -1,4 +1,4 @@
-//! The one task that owns the swarm and the rooms, and carries what one wants to the other.
+//! The one task that owns the swarm and the rooms, and carries requests between them.
 //!
 //! 1. Each turn: an order to stop comes first, then the half-second tick, then due dials and
 //!    lookups, then up to [`BURST`] commands, then up to [`BURST`] swarm events. So neither a flood

@@ -1,8 +1,7 @@
 //! The composed behaviour of the swarm.
 //!
 //! The order matters: blocks, the gate and limits are asked first, and the first to deny a
-//! connection wins. This file changes rarely on purpose, since deriving it is what costs build
-//! time.
+//! connection wins. This file changes rarely on purpose, since deriving it costs build time.
 
 use libp2p::allow_block_list::{self, BlockedPeers};
 use libp2p::kad::store::MemoryStore;

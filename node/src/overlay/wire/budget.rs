@@ -2,10 +2,10 @@
 //!
 //! A frame is read as its bytes come, and a slow sender decides how long they lie here. So before
 //! the body of a frame above [`SMALL`] is read, as many bytes as it announces are put aside: out of
-//! what its connection has, and out of what all connections have together. An honest sender has
-//! never more on its way to us than [`crate::overlay::Limits::direct_bytes_per_peer`], or one
-//! message that is larger than that; so a connection has as much, and a large frame may come alone.
-//! Votes are small: they pass whatever large frames there are.
+//! its connection's room, and out of that of all connections together. An honest sender has never
+//! more on its way to us than [`crate::overlay::Limits::direct_bytes_per_peer`], or one message
+//! that is larger than that; so a connection has as much, and a large frame may come alone. Votes
+//! are small: they pass whatever large frames there are.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

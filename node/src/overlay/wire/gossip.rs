@@ -4,9 +4,9 @@
 //!    the codec. A message is passed on only after the node accepted it.
 //! 2. The id is a hash of topic and payload: two nodes that publish the same bytes publish one
 //!    message, and an id cannot be forged for other bytes.
-//! 3. The score punishes what can be proved: invalid messages (squared), broken promises, and what
-//!    the overlay itself saw (malformed frames). It does not punish silence: on small networks and
-//!    rare topics silence is the normal state.
+//! 3. The score punishes provable offences: invalid messages (squared), broken promises, and those
+//!    that the overlay itself saw (malformed frames). It does not punish silence: on small networks
+//!    and rare topics silence is the normal state.
 //! 4. `flood` bounds per topic how much one neighbour may write and pass on. A message on a foreign
 //!    topic is refused before anything of it is kept (`foreign`).
 //! 5. Nothing is said of a message before it was judged. IDONTWANT would be: a frame to every

@@ -1,18 +1,18 @@
 //! The sealed-bid form of CloudBay's two-stage Ausubel auction (Zhao et al., III.C-D).
 //!
-//! `supply` alike units of one class are sold to bidders that each state what the first, second,
-//! third... unit is worth to them, and how many they need at least. Step by step:
+//! `supply` alike units of one class are sold to bidders that each state the worth of the first,
+//! second, third... unit to them, and the number that they need at least. Step by step:
 //!
 //! 1. `prepare` refuses bad input and brings bids into canonical form.
-//! 2. A [`Rule`] decides who gets how many units and what each winner pays.
+//! 2. A [`Rule`] decides the units of each bidder and the payment of each winner.
 //!
 //! | rule | allocation | payment |
 //! |---|---|---|
-//! | [`Rule::Exact`] | the most valuable one | VCG: what the winner's presence costs the others; raised by [`sponsor`] |
+//! | [`Rule::Exact`] | the most valuable one | VCG: the cost of the winner's presence to the others; raised by [`sponsor`] |
 //! | [`Rule::Floor`] | the same | at least the clinching price, against false names |
 //! | [`Rule::Paper`] | longest prefix of blocks by average price | clinching, as printed |
 //!
-//! `work` bounds what a clearing takes: the units, and all-or-none bids times units.
+//! `work` bounds the steps of a clearing: the units, and all-or-none bids times units.
 //!
 //! Without all-or-none bids the three give equal results.
 

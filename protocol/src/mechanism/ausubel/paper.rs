@@ -9,8 +9,8 @@
 //! supply - demand of the others)` and pays for each clinched unit the price of the round in which
 //! it clinches the unit.
 //!
-//! Two readings keep this sound with all-or-none bids: rho is capped by what the bidder finally
-//! wins, and only winners pay.
+//! Two readings keep this sound with all-or-none bids: rho is capped by the units that the bidder
+//! finally wins, and only winners pay.
 
 use super::Share;
 use super::prepare::{Lot, Prepared};

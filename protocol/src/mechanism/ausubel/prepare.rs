@@ -4,7 +4,7 @@
 //! 2. `head = max(1, min)`: the units a bidder takes together or not at all.
 //! 3. Cut prices to the supply. A bidder whose head is longer than that is out, so that a request
 //!    larger than the supply never blocks anybody.
-//! 4. Drop what no rule can sell: units behind the head below the reserve, and a head whose
+//! 4. Drop units that no rule can sell: units behind the head below the reserve, and a head whose
 //!    average is below the reserve. Such a head ends below the reserve, so nothing behind it stays.
 //! 5. Sort by (time, id).
 

@@ -6,7 +6,7 @@
 //! 1. Supply is the sum of all offers; the auction itself has no reserve.
 //! 2. A phantom asks the reserve for a unit that somebody holds, and the reserve and the *switch
 //!    cost* for one that nobody holds: moving a running job must be worth that much.
-//! 3. The phantoms together bid what they ask for all units in descending order. Only their joint
+//! 3. The phantoms together bid their asks for all units in descending order. Only their joint
 //!    curve can matter to real bids, so they enter as one bidder.
 //! 4. The units sold are exactly those whose phantoms lost: as many as the real bidders won, the
 //!    lowest asks first, equal asks by offer id, of one offer those held first.

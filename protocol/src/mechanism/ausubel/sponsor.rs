@@ -10,8 +10,8 @@
 //!    stated value of its units less its payment, by largest remainders, ties to the smaller (time,
 //!    id).
 //!
-//! Nobody pays above its bid: W without them is at most W, so the joint payment is at most what
-//! they stated together, and the excess at most their headroom. However many accounts a sponsor
+//! Nobody pays above its bid: W without them is at most W, so the joint payment is at most their
+//! stated value together, and the excess at most their headroom. However many accounts a sponsor
 //! uses, its units cost it at least the payment of one single bidder for them. So one truthful bid
 //! is the best it can do.
 //!

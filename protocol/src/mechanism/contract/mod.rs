@@ -3,9 +3,9 @@
 //!
 //! The parts are pure functions, in the order in which a contract meets them:
 //!
-//! 1. A client offers a [`Contract`]: its expected load for a time, and what it pays.
-//!    [`admit_contract`] decides whether the provider signs, under one of the policies of
-//!    `admission`; [`clear`] does so for a whole book.
+//! 1. A client offers a [`Contract`]: its expected load for a time, and its pay. [`admit_contract`]
+//!    decides whether the provider signs, under one of the policies of `admission`; [`clear`] does
+//!    so for a whole book.
 //! 2. A [`Job`] arrives under a signed contract. Its bias ([`Aggregate::bias`]) adds to its utility
 //!    the cost of one job less to the whole contract. [`admit_job`] decides whether it is taken.
 //! 3. [`schedule`] says which job runs when: FirstProfit. ([`first_price`] is the older order, by

@@ -1,4 +1,4 @@
-//! The CPUs that a provider foresees, and what they cost.
+//! The CPUs that a provider foresees, and their cost.
 
 use super::limits::{
     CPUS_MAX, Field, MONEY_MAX, OutOfRange, PERIODS_MAX, SPAN_MAX, TIME_MAX, within,

@@ -1,4 +1,4 @@
-//! The jobs in canonical form: checked, by id, with what the searches need at hand.
+//! The jobs in canonical form: checked, by id, with the data of the searches at hand.
 
 use std::fmt::Debug;
 

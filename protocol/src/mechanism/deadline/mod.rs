@@ -3,11 +3,11 @@
 //! A job states its work and two deadlines: done by the soft one it pays `pmax`, later less and
 //! less, at the hard one `pmin`. It may use all of the seller's units in an interval or none, so a
 //! plan is no more than an order of the jobs: each runs on all units until its work is done, and
-//! what an interval has left goes to the next one. Time counts intervals: 1 is the current one, and
-//! a job that has waited and run for `elapsed` of them and completes in interval c is `elapsed + c`
-//! old.
+//! the rest of its last interval goes to the next one. Time counts intervals: 1 is the current one,
+//! and a job that has waited and run for `elapsed` of them and completes in interval c is
+//! `elapsed + c` old.
 //!
-//! 1. `market` refuses what lies beyond the stated ranges and sorts the jobs by id.
+//! 1. `market` refuses numbers beyond the stated ranges and sorts the jobs by id.
 //! 2. All jobs can meet their hard deadlines if and only if they do in the order of these deadlines
 //!    (`edf`, ties to the smaller id). Otherwise there is no plan.
 //! 3. Up to [`EXACT_JOBS`] jobs `exact` finds the orders of greatest revenue, and among them the

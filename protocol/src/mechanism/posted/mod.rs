@@ -1,4 +1,4 @@
-//! Posted price, first come first served: what users of Golem and Akash know.
+//! Posted price, first come first served, as users of Golem and Akash know it.
 //!
 //! Every seller posts a price. Buyers do not compete; each names the most that a unit may cost:
 //!

@@ -5,11 +5,11 @@
 //! 2. If A falls into two parts without a common node, its parts say all that A says. So only
 //!    *groups* are looked at: sets of classes that hang together. Classes that are pairwise
 //!    disjoint make one group each, and the test is counting.
-//! 3. The slack of A is what its union has beyond what A wants. A node given to class c changes
-//!    the slack only of those A that hold the node but not c: there it falls by one. So the node
-//!    can be given if all of these have slack, and taking the lowest such nodes class by class
-//!    gives the lexicographically smallest sets: the sets that a class can take form a matroid,
-//!    where a node once refused stays refused.
+//! 3. The slack of A is the number of nodes in its union beyond those that A wants. A node given to
+//!    class c changes the slack only of those A that hold the node but not c: there it falls by
+//!    one. So the node can be given if all of these have slack, and taking the lowest such nodes
+//!    class by class gives the lexicographically smallest sets: the sets that a class can take form
+//!    a matroid, where a node once refused stays refused.
 
 use std::collections::BTreeSet;
 

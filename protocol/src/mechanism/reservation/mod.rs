@@ -5,9 +5,9 @@
 //! classes (any sets of named nodes, they may overlap), all of them together for `slots` slots
 //! from one start, perhaps with a channel that nobody else has meanwhile. All of it or nothing.
 //!
-//! 1. `prepare` refuses what is out of range and passes over bids that ask for nothing: no slot,
-//!    no class, a class with quantity 0, a window that ends before it begins, or less money than
-//!    the reserve for its node-slots. A value of 0 is legal.
+//! 1. `prepare` refuses numbers out of range and passes over void bids: no slot, no class, a class
+//!    with quantity 0, a window that ends before it begins, or less money than the reserve for its
+//!    node-slots. A value of 0 is legal.
 //! 2. `order` ranks bids by value density: value / (nodes * slots), ties by (time, id). A channel
 //!    does not count as size. Attempt j moves the j-th densest bid to the front, for
 //!    j < min([`Policy::fronts`], bids), at least once. [`Orders::Three`] then does the same from
@@ -17,7 +17,7 @@
 //!    in the bid's order, the lexicographically smallest set that leaves enough for the rest.
 //! 4. The attempt of the greatest total wins, ties to the smaller j. Winners pay their bids.
 //!
-//! `work` bounds what a clearing takes: attempts x bids x starts x sets of nodes.
+//! `work` bounds the steps of a clearing: attempts x bids x starts x sets of nodes.
 //!
 //! [`rounds`] repeats it over a rolling window, [`hint`] takes a better allocation from elsewhere.
 

@@ -1,6 +1,6 @@
 //! Preparation: from bids in any order to lots with nodes as bits.
 //!
-//! 1. Refuse what is beyond a limit and ids that occur twice: first busy lists, nodes and slots,
+//! 1. Refuse inputs beyond a limit and ids that occur twice: first busy lists, nodes and slots,
 //!    then bids by id.
 //! 2. Pass over bids that do not count, see [`counts`].
 //! 3. Number the nodes by rising id. Class lists become sets; unknown nodes vanish.

@@ -13,7 +13,7 @@
 //!
 //! 1. Jobs are taken by ascending id. Each starts with its budget split evenly, by largest
 //!    remainders.
-//! 2. A round lets one job after the other move, and each sees what those before it just did
+//! 2. A round lets one job after the other move, and each sees the moves of those before it
 //!    (Gauss-Seidel). A move is `inner` times: find the pulls against the rivals as they stand,
 //!    split the budget in proportion to them by largest remainders. Pulls that are all zero (a job
 //!    without rivals or wishes) leave the split as it is.
@@ -24,7 +24,7 @@
 //! `b_j` is proportional to `h_j`. Integer rounding can leave a cycle of one micro-credit, so `eps`
 //! should be 1,000 or more.
 //!
-//! `work` bounds what an auction takes: jobs x types x rounds x passes.
+//! `work` bounds the steps of an auction: jobs x types x rounds x passes.
 //!
 //! Shares become units, and budgets payments, in [`units`]; on the ledger, where processors run
 //! tasks, in [`dispatch`]. Weights may be learnt from past runs; estimates are in floating point

@@ -1,8 +1,8 @@
 //! The rounds: jobs move one after the other until nothing moves.
 //!
-//! Roots are what a round costs. So powers are kept beside the parts they belong to, their sums per
-//! type run along, and a part that did not change keeps its power. A pass that changes nothing ends
-//! the move, for so would all after it.
+//! A round spends its time on roots. So powers are kept beside the parts they belong to, their sums
+//! per type run along, and a part that did not change keeps its power. A pass that changes nothing
+//! ends the move, for so would all after it.
 
 use super::split::{Row, ratio, rest, split};
 use super::{Award, Job, Outcome, TYPES_MAX, Terms, Utility};

@@ -19,7 +19,7 @@
 //!    priced out leaves none to rivals, so no rival gains by pushing it there.
 //!
 //! Hence no job pays more than its budget: `n_i * p <= b_i` by step 3 and `n_i <= u_i`. The seller
-//! earns what is paid, at least the minimum for each unit sold. With no cap and no minimum in the
+//! earns the payments, at least the minimum for each unit sold. With no cap and no minimum in the
 //! way every job entitled to a unit pays the whole part.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Hints: better allocations of reservations that a block's proposer found by other means.
 //!
-//! A block that decides on reservations may carry one hint for each class. Every validator checks
-//! it against what the rule finds from the same input ([`crate::mechanism::reservation::hint`]) and
+//! A block that decides on reservations may carry one hint for each class. Every validator compares
+//! it with the rule's outcome for the same input ([`crate::mechanism::reservation::hint`]) and
 //! refuses the whole block if a hint is not feasible, not worth strictly more, or not of a decision
 //! that this block makes. A proposer therefore never includes one that it has not checked.
 //!

@@ -1,9 +1,9 @@
-//! Bookings: the public record of what was reserved ahead at a slot boundary.
+//! Bookings: the public record of the reservations made at a slot boundary.
 //!
 //! As with clearings, a record holds the whole input of the mechanism; with the window policy of
 //! the genesis anybody can recompute it ([`ReservationRecord::input`]).
 //!
-//! **Nodes.** Units of one offer are alike, so what is taken is told as runs: unit 0 of the offer
+//! **Nodes.** Units of one offer are alike, so taken units are told as runs: unit 0 of the offer
 //! from slot 5 to 8, unit 1 from 6 to 6. A run says how much is taken in which slots, not which
 //! machine serves whom.
 

@@ -1,6 +1,7 @@
 //! I1: money is conserved in every reachable state; no balance falls below its credit line.
 //!
-//! 1. An own book starts with what the genesis mints and takes in every posting of every block.
+//! 1. A book of the checker's own starts with the money that the genesis mints, and records every
+//!    posting of every block.
 //! 2. A purse that is debited must bear it: an account down to its credit line, the others down to
 //!    nothing.
 //! 3. A reason moves money between the kinds of purses it is meant for; an escrow gives back only
@@ -8,8 +9,8 @@
 //!    order; the treasury is given to members only.
 //! 4. From time to time, and at the end, the purses of every honest node at that height are the
 //!    book's.
-//! 5. After every block the ledger's own audit of all records finds nothing: nodes audit what a
-//!    block touched.
+//! 5. After every block the ledger's own audit of all records finds nothing: nodes audit only the
+//!    records that a block touched.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;

@@ -14,9 +14,10 @@
 //!    these.
 //! 5. In other blocks no buy of several classes is served.
 //!
-//! Not judged: what a part takes where a lease in its class ended undelivered in the block (its
-//! offers may be for sale no more), the buys that a surcharge evicts, and whether compensations
-//! made a buy too dear. Buys that are decided in their own block are seen by I8 and I16 only.
+//! Not judged are the units of a part where a lease in its class ended undelivered in the block
+//! (its offers may be for sale no more), the buys that a surcharge evicts, and whether
+//! compensations made a buy too dear. Buys that are decided in their own block are seen by I8 and
+//! I16 only.
 
 mod shop;
 

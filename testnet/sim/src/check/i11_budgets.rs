@@ -1,8 +1,8 @@
 //! I11: no account puts more into the ledger in an epoch than the genesis lets it.
 //!
-//! Recounts every block's entries by account and epoch: what comes beyond the budget must answer
-//! for what the ledger holds (an opening, an acknowledgement, a failure, a cancellation, an
-//! appeal), or be one of the few replacements of keys that are allowed beyond it.
+//! Recounts every block's entries by account and epoch: an entry beyond the budget must answer for
+//! a record of the ledger (an opening, an acknowledgement, a failure, a cancellation, an appeal),
+//! or be one of the few replacements of keys that are allowed beyond it.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;

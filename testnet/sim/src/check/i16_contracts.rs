@@ -1,5 +1,5 @@
-//! I16 for contracts: what is locked and staked, each job's pay and penalty, and the settlement
-//! follow from the proposal and from what both sides said, worked out here a second time and more
+//! I16 for contracts: locks and stakes, each job's pay and penalty, and the settlement follow from
+//! the proposal and from both sides' entries. They are worked out here a second time and more
 //! plainly.
 //!
 //! 1. A proposal locks `floor(jobs * value * f(1))`, a signature stakes `jobs * penalty`.
@@ -8,8 +8,8 @@
 //!    needs in which a lease served it. Failed, its time was over, and it pays nothing and owes its
 //!    penalty.
 //! 3. A contract is settled when all requested jobs are decided and no more can come. It pays the
-//!    sum of what jobs pay times f(done / requested), and all that is owed; the rests go back, and
-//!    nothing is left.
+//!    sum of the jobs' payments times f(done / requested), and all penalties; the rest of both goes
+//!    back, and nothing is left.
 //! 4. A proposal that lapses gives everything back; it is withdrawn exactly if its client said so.
 
 use super::{Check, Fact, Sight};

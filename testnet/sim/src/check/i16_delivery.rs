@@ -2,8 +2,8 @@
 //! complaints.
 //!
 //! 1. Earnings of sellers are held for as many slots as the policy says, and then paid to the last
-//!    micro-credit: at every boundary the held purse of a seller gives what it took that many
-//!    boundaries before, less what went back or was paid by complaints.
+//!    micro-credit: at every boundary the held purse of a seller pays the amount that it received
+//!    that many boundaries before, less refunds and payments by complaints.
 //! 2. Held money goes back to a buyer only in a block with that buyer's own complaint of the
 //!    order's lease.
 //! 3. A complaint is of a lease that the buyer had at that offer, comes once for a lease and offer,

@@ -1,4 +1,4 @@
-//! One planted fault: a name, what is wrong, and the patch that makes it so.
+//! One planted fault: a name, the mistake, and the patch that makes it.
 
 use diffy::Patch;
 use std::io;

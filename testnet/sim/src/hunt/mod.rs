@@ -1,4 +1,4 @@
-//! Planted faults: what the tests of this project must find, or be too weak.
+//! Planted faults, which the tests of this project must find, or be too weak.
 //!
 //! 1. A `fault` is a patch in `testnet/sim/planted/` that breaks one rule, at one place.
 //! 2. It is planted in a copy of the sources, the `tree`. The product holds no fault.

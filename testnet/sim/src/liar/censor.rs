@@ -1,8 +1,8 @@
 //! Wants one account's entries out of the book: does not hear them, does not pass them on, leaves
 //! them out of its own blocks in every round and votes nil on blocks that hold them.
 //!
-//! Attacks I6. Honest nodes notice by what they acknowledged: in the first rounds they vote nil on
-//! a block that omits it, so the next proposer's block has it.
+//! Attacks I6. Honest nodes notice by the entries that they acknowledged: in the first rounds they
+//! vote nil on a block that omits it, so the next proposer's block has it.
 
 use super::craft::{Instead, heard, said, say_instead};
 use super::{Lie, Puppet};

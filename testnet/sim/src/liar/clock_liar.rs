@@ -2,8 +2,8 @@
 //! allowed, just more), as early as can be, no later than their parent or older; and it votes as if
 //! its clock were elsewhere, nil on good blocks and yes to those that it found wrong.
 //!
-//! Attacks I2 and I12 by ledger time. A validator refuses what lies more than a second ahead of its
-//! clock, the ledger what is not later than the parent; rounds and windows count heights, so
+//! Attacks I2 and I12 by ledger time. A validator refuses a time more than a second ahead of its
+//! clock, the ledger one that is not later than the parent's; rounds and windows count heights, so
 //! nothing is won by the rest.
 
 use super::craft::{Instead, heard, said, say_instead};

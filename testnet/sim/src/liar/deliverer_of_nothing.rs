@@ -3,8 +3,8 @@
 //! answers.
 //!
 //! Attacks I16 and the buyer's money. Its acknowledgements and heartbeats are all in order, so only
-//! its buyers can say what it does: they complain, the slot goes back to them, and the offer is
-//! withdrawn after a few of them. It sets it again.
+//! its buyers can tell: they complain, the slot goes back to them, and the offer is withdrawn after
+//! a few of them. It sets it again.
 
 use super::{Lie, Puppet};
 use gridbay_core::agent::{AgentReply, AgentRequest, JobReport, Phase, PollJob, StartRefusal};

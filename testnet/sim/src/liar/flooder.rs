@@ -1,7 +1,7 @@
-//! Sends as much as it can of what costs others work: garbage, messages beyond their caps, entries
-//! of accounts that do not exist, requests for bodies and blocks, votes and proofs with worthless
-//! signatures, and as a validator votes and proposals of its own for every round there is; for the
-//! running height, the next and the last.
+//! Sends as many messages as it can that cost others work: garbage, messages beyond their caps,
+//! entries of accounts that do not exist, requests for bodies and blocks, votes and proofs with
+//! worthless signatures, and as a validator votes and proposals of its own for every round there
+//! is; for the running height, the next and the last.
 //!
 //! Attacks I11 and I12. Bytes are capped before they are parsed, strangers' entries have a shelf of
 //! their own, answers with blocks have a pace, early messages a share per peer.

@@ -1,6 +1,6 @@
-//! Reads what others ask for and tries to be there first: copies their commitments under its own
-//! name, opens with their openings, buys what they buy, tells the others of its own entries only
-//! when it has seen theirs, and puts its own entries first in its blocks.
+//! Reads others' entries and tries to be there first: copies their commitments under its own name,
+//! opens with their openings, buys what they buy, tells the others of its own entries only when it
+//! has seen theirs, and puts its own entries first in its blocks.
 //!
 //! Attacks I5 and I7. A copied seal opens to nothing, because it binds the account; the order
 //! inside a block is by the beacon, so a block in another order is refused by every ledger.

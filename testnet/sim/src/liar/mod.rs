@@ -1,7 +1,7 @@
 //! Liars: nodes that do what the rules forbid. One lie per file, a line in [`LIES`].
 //!
-//! A liar is a whole honest node with a lie wrapped around it: the lie sees what goes in and what
-//! comes out, has the node's keys, and may change, drop and add as it likes.
+//! A liar is a whole honest node with a lie wrapped around it: the lie sees all inputs and effects,
+//! has the node's keys, and may change, drop and add as it likes.
 
 mod account_conspirators;
 mod beacon_grinder;

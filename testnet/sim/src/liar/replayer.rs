@@ -1,5 +1,5 @@
-//! Keeps what it hears and says, and says it again later, to anybody: votes, proposals, bodies,
-//! decided blocks, entries, adverts, requests of agents.
+//! Keeps all messages that it hears and sends, and sends them again later, to anybody: votes,
+//! proposals, bodies, decided blocks, entries, adverts, requests of agents.
 //!
 //! Attacks I2, I4 and I9: a replayed statement must count once. Old heights are ignored, entries
 //! carry their own id until they expire, requests of agents are idempotent, adverts count up.

@@ -1,9 +1,9 @@
 //! Tells entries, its own and those it hears of, to all validators but one, another one each time.
 //!
-//! Attacks I6 and I12: validators do not pass on what another validator told them, so the one left
-//! out makes blocks without an entry that all others have promised to insist on. A validator that
-//! votes such a block down sends what it misses along, and an entry that came from a validator and
-//! that a block left out is told to all once more.
+//! Attacks I6 and I12: validators do not pass on entries that another validator told them, so the
+//! one left out makes blocks without an entry that all others have promised to insist on. A
+//! validator that votes such a block down sends what it misses along, and an entry that came from a
+//! validator and that a block left out is told to all once more.
 
 use super::craft::said;
 use super::{Lie, Puppet};

@@ -1,7 +1,7 @@
-//! Proposes blocks that are not what the rules make of them: another price, allocation or payment
-//! under the root of effects, a bid that was opened missing from the clearing, other roots,
-//! another's name, another reveal, another time, other validators, entries dropped, doubled or
-//! swapped, a quorum that never was.
+//! Proposes blocks that break the rules: another price, allocation or payment under the root of
+//! effects, a bid that was opened missing from the clearing, other roots, another's name, another
+//! reveal, another time, other validators, entries dropped, doubled or swapped, a quorum that never
+//! was.
 //!
 //! Attacks I1, I5 and I16. Every validator executes the block before it votes; a block that differs
 //! anywhere gets no vote, and the round goes to the next proposer.

@@ -1,5 +1,5 @@
-//! Jobs by deadlines: sellers that plan, buyers that ask them, and those who ask for what nobody
-//! gives.
+//! Jobs by deadlines: sellers that plan, buyers that ask them, and those that ask for units that
+//! nobody gives.
 
 use super::buyer::micros;
 use super::desk::{Desk, Key};

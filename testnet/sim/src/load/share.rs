@@ -1,5 +1,5 @@
 //! Pools and claims on them: sellers share units, buyers claim shares through their nodes, others
-//! claim what nobody may.
+//! send claims that nobody may have.
 
 use super::buyer::micros;
 use super::desk::Desk;

@@ -1,7 +1,7 @@
 //! A query under way at one node.
 //!
-//! 1. All begin as a lookup of the peers closest to a key. One that looks for a record takes what
-//!    the peers asked have of it.
+//! 1. All begin as a lookup of the peers closest to a key. One that looks for a record takes the
+//!    versions of the peers asked.
 //! 2. One that puts a record then sends it to the [`K`] closest found, and is done with the first
 //!    that confirms it.
 

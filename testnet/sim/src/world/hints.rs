@@ -1,5 +1,5 @@
-//! The solver of the world's validators: what the rule finds if a part of the reservations were not
-//! there. Seldom better than with all of them, late now and then, and at times for the wrong slot.
+//! The solver of the world's validators: the rule's outcome without a part of the reservations. It
+//! is seldom better than with all of them, late now and then, and at times for the wrong slot.
 
 use super::World;
 use gridbay_core::hints::Question;

@@ -1,5 +1,5 @@
-//! One node's computer: its disk and clock, what outlives the node's process, and the process
-//! itself.
+//! One node's computer: its disk and clock, the things that outlive the node's process, and the
+//! process itself.
 
 use crate::clock::Clock;
 use crate::found::{account_key, chain, node_key, provider, validator_key};

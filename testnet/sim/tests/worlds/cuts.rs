@@ -1,6 +1,6 @@
-//! Cuts: what leaves more than two thirds of the power hearing one another goes on, what leaves no
-//! such part connected both ways stands still, nothing forks, and after healing all nodes are equal
-//! within two rounds.
+//! Cuts: a network in which more than two thirds of the power hear one another goes on, one without
+//! such a part connected both ways stands still, nothing forks, and after healing all nodes are
+//! equal within two rounds.
 
 use gridbay_sim::check;
 use gridbay_sim::fault::{Cut, Fault, Timed};

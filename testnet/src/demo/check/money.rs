@@ -1,6 +1,6 @@
-//! Money is conserved: at rest, what all accounts and the bank have is what the genesis minted. At
-//! rest nothing lies in escrow and nothing waits to be earned, so a micro-credit anywhere else is
-//! one too few here.
+//! Money is conserved: at rest, all accounts and the bank together have the money that the genesis
+//! minted. At rest nothing lies in escrow and nothing waits to be earned, so a micro-credit
+//! anywhere else is one too few here.
 //!
 //! The bank gets what a lease that broke off leaves over: leases of one clearing pay different
 //! prices for equal units, and what a dead node's units would have earned is given back up to what

@@ -1,4 +1,4 @@
-//! Queries against an oracle, and what people get wrong.
+//! Queries against an oracle, and people's mistakes.
 
 mod groups;
 mod mistakes;

@@ -1,4 +1,4 @@
-//! Lines of a negotiation, and what each peer has of each protocol.
+//! Tests of negotiation lines, and of each peer's streams of each protocol.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Bids, units and leases as a state holds them and the effects of the next block leave them: what
-//! a clearing is to cover.
+//! The input of a clearing: bids, units and leases as a state holds them and the effects of the
+//! next block leave them.
 
 use super::{Fact, pools};
 use gridbay_ledger::State;

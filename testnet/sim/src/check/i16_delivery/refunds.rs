@@ -1,7 +1,7 @@
 //! Refunds by complaints: a complaint brings its buyer the price of its own slot, and of no other.
 //!
-//! 1. Held earnings go back only by a complaint of that order, and of a slot that is over: what a
-//!    complaint of the running slot brings is what that slot cost.
+//! 1. Held earnings go back only by a complaint of that order, and of a slot that is over: a
+//!    complaint of the running slot brings the cost of that slot.
 //! 2. A lease of one seller, acknowledged, that ends by a complaint of an earlier slot than the
 //!    running one, gets back the unused part of the running one in that block, and nothing when the
 //!    slot is settled.

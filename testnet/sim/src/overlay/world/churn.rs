@@ -1,8 +1,8 @@
 //! Nodes start, leave without a word, and come.
 //!
-//! 1. A node starts with founders, or with what it has on disk as well, and an empty table. Its
-//!    first record waits for [`REACH`]: so long it finds out how it is reached, unless all are on
-//!    one machine.
+//! 1. A node starts with founders, and with the peers on its disk if it has any, and an empty
+//!    table. Its first record waits for [`REACH`]: so long it finds out how it is reached, unless
+//!    all are on one machine.
 //! 2. A node leaves without a word. Its peers notice [`IDLE`] later; its queries are forgotten, its
 //!    records lost.
 //! 3. For each that leaves one comes, ten seconds to two minutes later: every other time one that

@@ -1,11 +1,11 @@
-//! The world of a model: all nodes, what is under way between them, and the clock.
+//! The world of a model: all nodes, the messages under way between them, and the clock.
 //!
 //! Nodes act as the node's own task does; each part says which: dials and connections (`dials`, its
 //! `peers`), queries (`asks`, Kademlia's behaviour), what is due from time to time (`upkeep`, its
 //! `closest` and `records`). Leaving and coming (`churn`) and the measured lookups (`probes`) are
 //! the world's own.
 //!
-//! An answer is what the peer would say when it arrives, half a round trip later than in life.
+//! An answer is made by the peer's state at its arrival, half a round trip later than in life.
 
 mod asks;
 mod churn;
