@@ -54,7 +54,7 @@ impl Dice {
     }
 }
 
-/// The time of the fastest of several runs: what the code takes, not what else the machine does.
+/// The time of the fastest of several runs, which shows the code and not the machine's other work.
 fn fastest<R>(mut run: impl FnMut() -> R) -> Duration {
     let times = (0..51).map(|_| {
         let start = Instant::now();

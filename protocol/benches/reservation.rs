@@ -93,7 +93,7 @@ fn market(nodes: u64, slots: u32, starts: u32, bids: u64, kind: Classes) -> Mark
     }
 }
 
-/// The fastest of several runs: what else the machine does shows least in it.
+/// The fastest of several runs, which shows least of the machine's other work.
 fn fastest<R>(runs: usize, mut run: impl FnMut() -> R) -> Duration {
     let times = (0..runs).map(|_| {
         let start = Instant::now();

@@ -304,7 +304,7 @@ fn cases() -> Vec<Timed> {
         sixteenths,
         ..terms
     };
-    // Cycles of single micro-credits that never settle: what the limit of steps is for.
+    // Cycles of single micro-credits that never settle, the reason for the limit of steps.
     let restless = Terms {
         eps: 1,
         ..at(15, eight)

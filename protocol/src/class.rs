@@ -106,7 +106,7 @@ pub struct Class {
     pub name: String,
     /// The key.
     pub key: ClassKey,
-    /// Reference price per unit-slot: what deposits of sealed bids are measured by.
+    /// Reference price per unit-slot, which measures the deposits of sealed bids.
     pub reference_price: Price,
 }
 

@@ -104,7 +104,7 @@ impl Policy {
             invitations: InvitationPolicy::default(),
         }
     }
-    /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
+    /// Nominal length of a slot in milliseconds, by which hourly prices are converted.
     pub fn slot_ms(&self) -> u64 {
         self.calendar
             .slot_heights()

@@ -1,5 +1,5 @@
-//! Laboratories of network namespaces: every kind of network does what its name says, cables suffer
-//! what they are told to, addresses change, two programs meet, and nothing is left behind.
+//! Laboratories of network namespaces: every kind of network behaves as its name says, cables are
+//! impaired as told, addresses change, two programs meet, and nothing is left behind.
 //!
 //! All of it needs root, iproute2 and nftables. Without them each test says that it was left out;
 //! the operations of a lab are tested beside the code, without root.

@@ -101,8 +101,8 @@ pub(super) fn freezes(work: &Work<'_>, id: &OrderId) -> Vec<(AccountId, u64)> {
     frozen
 }
 
-/// The bank counts as frozen what lies in the escrows of each account's orders, and what it has
-/// staked.
+/// The bank's count of frozen money is the sum of the escrows of each account's orders and of its
+/// stakes.
 fn frozen(work: &Work<'_>) -> Result<(), Breach> {
     let mut sums: BTreeMap<AccountId, u64> = BTreeMap::new();
     if work.constitution.policy.bank.tax.is_some() {

@@ -229,7 +229,7 @@ fn a_job_so_late_that_it_costs() {
     world.until(56);
     let (_, lease) = world.serve(contract, job, 2);
     world.deliver(1, lease);
-    // Done eight slots after slot 1: 100 - 125. All are done, but what it earned is nothing.
+    // Done eight slots after slot 1: 100 - 125. All are done, but it earned nothing.
     let effects = world.until(80);
     let expected = (vec![(8, true, 0, 25)], vec![(1, 1, 0, 0, 25)]);
     assert_eq!(outcome(&effects), expected);

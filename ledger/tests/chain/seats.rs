@@ -257,8 +257,8 @@ fn earnings_that_are_held_are_waited_for() {
     world.all(vec![withdraw]);
     world.until(24);
     assert!(world.state.offer(&world.offer_of(user, 1)).is_none());
-    // Nothing is open but what its buyer may still dispute: it would reach an account that never
-    // returns.
+    // Nothing is open but earnings that its buyer may still dispute: they would reach an account
+    // that never returns.
     let (account, to) = (world.member(user), world.member(3));
     let refusal = world.refused(close(&world, account, user, to));
     assert!(

@@ -46,7 +46,7 @@ pub const LOOKUPS: usize = 32;
 
 /// How long making a QUIC connection may take.
 pub const HANDSHAKE: Duration = Duration::from_secs(5);
-/// How long making any other may take, and so what a dial costs where nobody answers.
+/// How long making any other may take, and so the cost of a dial where nobody answers.
 pub const DIAL_TIMEOUT: Duration = Duration::from_secs(10);
 /// Silence after which a connection is given up.
 pub const IDLE: Duration = Duration::from_secs(10);

@@ -129,7 +129,7 @@ impl Server {
     }
 }
 
-/// One listener, with bounds of its own: what the one serves does not weigh on the other.
+/// One listener, with bounds of its own: the requests of one do not weigh on the other.
 async fn listen<L: Listener<Io: Peer>>(
     listener: L,
     requests: usize,

@@ -133,7 +133,7 @@ fn sync_all(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Writes a file anew: what can be read of it is then on the disk for certain.
+/// Writes a file anew: all its readable bytes are then on the disk for certain.
 fn rewrite(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent().filter(|_| path.is_file()) else {
         return Ok(());

@@ -41,7 +41,7 @@ pub trait Reopen: Send {
     /// Opens the parts. No core of this folder may be open.
     ///
     /// # Errors
-    /// The disk fails, or what lies there is damaged.
+    /// The disk fails, or a file on it is damaged.
     fn open(&mut self) -> Result<gridbay_core::Parts, BodyError>;
     /// Opens the parts to be looked at, without writing anything: their core must never be stepped.
     ///

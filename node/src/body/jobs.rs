@@ -46,7 +46,7 @@ impl Jobs {
         })
     }
 
-    /// All jobs that a memo is kept of, and how they stand: what a restarted seller goes on with.
+    /// All jobs with a memo, and their states: a restarted seller goes on with them.
     pub fn recover(&self) -> io::Result<Vec<(JobMemo, Phase)>> {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.memos)? {

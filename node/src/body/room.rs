@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Bytes of the floor at the most: what jobs can write until their supervisors notice, and some
-/// blocks.
+/// Bytes of the floor at the most: enough for the bytes that jobs can write until their supervisors
+/// notice, and for some blocks.
 const FLOOR: u64 = 256 << 20;
 /// The floor is this part of the disk at the most.
 const PART: u64 = 16;

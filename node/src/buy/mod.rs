@@ -1,8 +1,8 @@
-//! Ways of buying, one room each: what the API and the command line ask for, what an order of it
-//! says and costs, how likely it is filled, and what there is to say of it later.
+//! Ways of buying, one room each: requests by the API and the command line, the terms and cost of
+//! an order, how likely it is filled, and explanations of it later.
 //!
-//! [`How`] is what a user asks for, `Terms` of the core what an order says. This file alone knows
-//! all variants of both; everything else asks `way::Way` and `way::Shown`.
+//! [`How`] is a user's request, `Terms` of the core an order's content. This file alone knows all
+//! variants of both; everything else asks `way::Way` and `way::Shown`.
 
 mod ausubel;
 #[allow(

@@ -23,7 +23,7 @@ impl NodeBackend {
         from: u64,
         max: usize,
     ) -> Answer<LogChunk> {
-        // The end is looked at first: what is read after it is complete.
+        // The end is looked at first: output read after it is complete.
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             let task = agent.tasks.records.get(rank as usize);

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 /// Lines of history read in one look at the core.
 const LINES: usize = 256;
-/// Looks for one statement at the most: what lies behind that many other effects is not found.
+/// Looks for one statement at the most: a line behind that many other effects is not found.
 const LOOKS: usize = 64;
 
 impl NodeBackend {

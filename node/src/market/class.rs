@@ -34,7 +34,7 @@ pub(crate) struct Line {
 pub(crate) struct Market {
     pub(crate) id: ClassId,
     pub(crate) name: String,
-    /// Reference price per unit-slot: what deposits are measured by.
+    /// Reference price per unit-slot, which measures deposits.
     pub(crate) reference: Price,
     pub(crate) policy: Policy,
     /// Height of the ledger.

@@ -84,7 +84,7 @@ pub(super) async fn run(
     let group = child.id().and_then(|id| i32::try_from(id).ok());
     let ended = tokio::time::timeout(limit + GRACE, child.wait()).await;
     if let Some(group) = group {
-        // Also what a program that ended in time has left behind; mostly nothing is there any more.
+        // Also children that a program which ended in time has left behind; mostly there are none.
         let _gone = killpg(Pid::from_raw(group), Signal::SIGKILL);
     }
     match ended {

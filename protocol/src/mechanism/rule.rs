@@ -13,7 +13,7 @@ pub trait Mechanism {
 
     /// The stable name, as an offer on the ledger spells it. Lower case, no spaces.
     const NAME: &'static str;
-    /// One line for users: what it is good for.
+    /// One line for users about its purpose.
     const SUMMARY: &'static str;
 
     /// Clears the market.

@@ -55,7 +55,7 @@ impl Reservation {
     pub fn least(&self, posted: Price) -> Option<Credits> {
         posted.times(self.node_slots())
     }
-    /// Price per slot, and what the first one costs more: the remainder of the division.
+    /// Price per slot, and the surcharge of the first one: the remainder of the division.
     pub fn per_slot(&self) -> (Credits, Credits) {
         let slots = u64::from(self.slots.max(1));
         let each = self.value.share_floor(1, slots).unwrap_or(Credits::ZERO);

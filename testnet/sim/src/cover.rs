@@ -155,7 +155,7 @@ pub struct Cover {
 }
 
 impl Cover {
-    /// Counts a fault, or what the world makes of one.
+    /// Counts a fault, or the world's result of one.
     pub fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }

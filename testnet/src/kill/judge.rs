@@ -1,4 +1,4 @@
-//! The comparison: what was acknowledged and shown against what the ledger holds at the end.
+//! The comparison of everything acknowledged and shown with the ledger at the end.
 //!
 //! - *Lost*: an acknowledged transfer without its posting in the block named; an acknowledged order
 //!   that is not over.

@@ -1,4 +1,5 @@
-//! The reader: what the nodes show while they are killed, and all that they hold at the end.
+//! The reader notes what the nodes show while they are killed, and gathers all that they hold at
+//! the end.
 //!
 //! 1. Every node's head, several times a second.
 //! 2. Every account's statement, a piece after the other: a statement's lines up to a block are the

@@ -1,4 +1,4 @@
-//! Changes to a lab that stands: what cables suffer, addresses, and what routers remember.
+//! Changes to a running lab: impairments of cables, addresses, and routers' mappings.
 //!
 //! Each change is made under the lock of all labs and recorded, so that several processes may make
 //! them. The delay process and the public router's detours follow the record.

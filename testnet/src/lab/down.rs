@@ -1,4 +1,4 @@
-//! Removing a lab, by what its record says: also one whose laboratory was killed.
+//! Removes a lab by its record, also one whose laboratory was killed.
 //!
 //! 1. A laboratory that still watches over the lab is asked to end; it cleans up by itself.
 //! 2. Processes inside the lab's namespaces are asked to end, and killed if they do not.

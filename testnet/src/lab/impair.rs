@@ -10,7 +10,7 @@
 //! 4. While a cable loses or is slow, its ends pass no super-packets, or 64 kB would be lost at a
 //!    time.
 //!
-//! All operations replace what was there, so the same call changes, repeats and removes an
+//! All operations replace earlier ones, so the same call changes, repeats and removes an
 //! impairment.
 
 use super::op::{Op, Shape};

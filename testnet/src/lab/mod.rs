@@ -4,9 +4,10 @@
 //!    turns it into operations, purely; `perform` runs them.
 //! 2. [`Lab`] is a lab that stands. One that made it ends it when it goes out of scope (the work is
 //!    done, failed, panicked or was interrupted), unless it lets go of it.
-//! 3. `state` keeps on disk what was made, so that other processes change it, and [`down()`]
-//!    removes what a killed laboratory left. Two labs of different names live side by side.
-//! 4. [`probe`] measures whether every network does what its kind says; [`matrix`] lets two
+//! 3. `state` records everything made on disk, so that other processes can change it, and
+//!    [`down()`] removes the leftovers of a killed laboratory. Two labs of different names live
+//!    side by side.
+//! 4. [`probe`] measures whether every network behaves as its kind says; [`matrix`] lets two
 //!    programs meet across every pair of kinds.
 //!
 //! Nothing is made outside the lab's own namespaces, whose names begin with the lab's name.

@@ -1,4 +1,4 @@
-//! Kinds of networks, and what each must do: the intent that [`super::probe`] measures against.
+//! Kinds of networks, and the intent of each, against which [`super::probe`] measures.
 //!
 //! | kind | address of a host | mapping | lets in | stands for |
 //! |---|---|---|---|---|

@@ -1,5 +1,5 @@
-//! From a topology to the operations that build it. Pure: what `lab up` will do can be read without
-//! doing it.
+//! From a topology to the operations that build it. Pure: the operations of `lab up` can be read
+//! without doing them.
 //!
 //! ```text
 //!   host ── router ──┐
@@ -8,8 +8,8 @@
 //!   host ── router ── provider's router ──┘
 //! ```
 //!
-//! 1. All machines, then what must hold before they have devices (no IPv6 where there is none, no
-//!    check of return paths), then all cables.
+//! 1. All machines, then settings that must hold before they have devices (no IPv6 where there is
+//!    none, no check of return paths), then all cables.
 //! 2. The public router: addresses of its ends, routes to networks of public addresses, and a void
 //!    for all else.
 //! 3. Routers: a switch `lan0` for their hosts, their way out `wan0`, their ruleset.

@@ -20,7 +20,7 @@
 //! 3. Every public link gets a number, in the order of the networks' names; addresses follow from
 //!    it (`address`).
 //!
-//! A [`Topology`] exists only checked. It keeps its text, which is what the lab's record holds.
+//! A [`Topology`] exists only checked. It keeps its text, which the lab's record holds.
 
 use super::impair::{Impairment, ImpairmentError};
 use super::nat::Kind;

@@ -1,4 +1,4 @@
-//! A hundred overlays in one process, and what their counters say of their lookups.
+//! A hundred overlays in one process, and their counters of lookups.
 
 use super::Seen;
 use anyhow::{Context as _, bail};
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// How often that is looked at.
 const POLL: Duration = Duration::from_millis(200);
 /// After that, as in the model: lookups that nodes make for themselves end, records reach those who
-/// keep them, and what is connected without need is given up.
+/// keep them, and unneeded connections are given up.
 const SETTLE: Duration = Duration::from_secs(60);
 /// Lookups at a time.
 const AT_ONCE: usize = 4;

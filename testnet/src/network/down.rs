@@ -1,4 +1,4 @@
-//! Ending a run from another process, by what its record says.
+//! Ends a run from another process, by its record.
 //!
 //! 1. A laboratory that still watches over the run is asked to end; it cleans up by itself.
 //! 2. Nodes that are left are asked to end, and killed if they do not.

@@ -5,7 +5,7 @@
 //! 2. Once they are ready, each buyer gets an invitation from one of them (`join`) and a node.
 //! 3. [`Network`] holds all of it. When it goes out of scope (the work is done, failed, panicked or
 //!    was interrupted) every process of the run ends: nodes, supervisors, jobs.
-//! 4. Should the laboratory itself be killed, `run.json` tells `down` what is left ([`down`]).
+//! 4. Should the laboratory itself be killed, `run.json` tells [`down`] the leftovers.
 
 pub mod cli;
 mod down;

@@ -1,4 +1,4 @@
-//! Processes by what they are, not by their number alone: a number can be given to a stranger's
+//! Processes by their identity, not by their number alone: a number can be given to a stranger's
 //! process once the first one is gone.
 
 use nix::sys::signal::{Signal, kill};

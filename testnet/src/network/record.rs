@@ -1,4 +1,4 @@
-//! `run.json`: what another process needs to know about a run, to show it or to end it.
+//! `run.json`: the data by which another process shows a run or ends it.
 
 use super::folder::RunFolder;
 use super::process::Process;

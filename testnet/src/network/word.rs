@@ -1,4 +1,4 @@
 //! How this program is told to be a node.
 
-/// The hidden first word: what follows is for the node's command line.
+/// The hidden first word: the words behind it are for the node's command line.
 pub const NODE_WORD: &str = "__gridbay";

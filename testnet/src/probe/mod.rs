@@ -1,4 +1,4 @@
-//! Hostile jobs: what they try and how far they come, in each tier that this machine offers, as
+//! Hostile jobs: their attempts and how far they get, in each tier that this machine offers, as
 //! root and as an ordinary user.
 //!
 //! 1. [`stage`] sets the scene: a key, sockets, a process that stands for the node, a neighbour.

@@ -1,4 +1,4 @@
-//! The scene of the probes: an executor, and what its jobs should not come near.
+//! The stage of the probes: an executor, and the things that its jobs must not reach.
 
 use super::row::Outcome;
 use super::table::{Probe, STAND_STILL, env};

@@ -1,6 +1,6 @@
 //! Disk trouble in real processes: a node whose files may not grow any more says so, acknowledges
-//! nothing, answers what it can, and goes on by itself when it is cured. Jobs under way are not
-//! lost.
+//! nothing, answers the questions that it can, and goes on by itself when it is cured. Jobs under
+//! way are not lost.
 //!
 //! The trouble is a limit on the size of files, put on the running process (`prlimit` of
 //! util-linux, no privilege needed): writes fail as on a full disk, and lifting the limit is the

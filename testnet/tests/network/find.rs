@@ -1,5 +1,5 @@
-//! `gridbay market find` between real processes: what is known here, what a late joiner has caught
-//! up with, and a seller that is found in the DHT because its advert went by.
+//! `gridbay market find` between real processes: nodes known here, those that a late joiner has
+//! caught up with, and a seller that is found in the DHT because its advert went by.
 
 use crate::{program, turn};
 use gridbay_node::api::types::{FindReport, FoundNode, Offer, PeerList};

@@ -1,5 +1,5 @@
-//! A solver on real processes: it is missed, then it finds what the rule does not, and the ledger
-//! takes its hint.
+//! A solver on real processes: it is missed, then it finds an allocation that the rule does not,
+//! and the ledger takes its hint.
 //!
 //! Two units are sold ahead. In each of two slots a small dense reservation keeps out a large one
 //! of more worth. The rule puts each one first in turn, which helps in one of the slots; the best

@@ -1,5 +1,5 @@
-//! Whole nodes in a lab: buyer and seller are behind symmetric NATs, so what one asks the other
-//! goes through a relay, which is killed while the job runs.
+//! Whole nodes in a lab: buyer and seller are behind symmetric NATs, so their questions go through
+//! a relay, which is killed while the job runs.
 //!
 //! It takes root, iproute2 and nftables; without them the test says that it was left out.
 

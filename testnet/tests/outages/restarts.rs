@@ -1,6 +1,6 @@
 //! Half of the nodes are killed and started again while a lease runs: the buyer, both sellers, and
-//! one that has nothing to do with it; of the four validators never more than one at a time, which
-//! is what they can spare.
+//! one that has nothing to do with it; of the four validators never more than one at a time, since
+//! they can spare no more.
 
 use super::AGAIN;
 use super::common::{Lease, PATIENCE, height, meshed, sell, start};

@@ -1,9 +1,8 @@
 //! Two peers in a lab speak, directly after a punch, and go on although the address of either, and
-//! of the gateway before either, changes: one pair of what `gridbay-testnet lab roam` does with
-//! all.
+//! of the gateway before either, changes: one pair of those that `gridbay-testnet lab roam` tries.
 //!
-//! The bar is twice that of the command, since other tests run beside this one and it is to find
-//! what does not come back.
+//! The bar is twice that of the command, since other tests run beside this one, and it must only
+//! find connections that do not come back.
 //!
 //! It takes root, iproute2 and nftables; without them the test says that it was left out.
 

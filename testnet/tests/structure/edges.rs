@@ -3,14 +3,14 @@
 //! 1. Between packages: every edge of the chain is there, and no edge that the table lacks; a
 //!    package without a row, or a row without a package, is a finding.
 //! 2. To outsiders, declared: each engine and third-party format has one owner.
-//! 3. To outsiders, linked: what must stay pure reaches no runtime, network, disk engine or
-//!    source of randomness through anybody else either.
+//! 3. To outsiders, linked: a pure package reaches no runtime, network, disk engine or source of
+//!    randomness through others either.
 
 use std::collections::BTreeSet;
 
 use crate::packages::Package;
 
-/// A row: the package, the package it is built on, and what else below that it may name.
+/// A row: the package, the package it is built on, and the others below that it may name.
 struct Row {
     package: &'static str,
     built_on: Option<&'static str>,

@@ -1,5 +1,5 @@
 //! Rules of the ledger are handed views of the tables that they may change (`ledger/src/view.rs`).
-//! The whole working set, to be changed, is for what runs the steps of a block.
+//! Only the code that runs the steps of a block may change the whole working set.
 
 use crate::files::Source;
 

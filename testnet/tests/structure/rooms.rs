@@ -2,7 +2,7 @@
 //!
 //! 1. The rooms of a mechanism, [`ROOMS`], exist in every layer, as a file or as a folder.
 //! 2. Elsewhere in the product few files lead to them: those that [`leads`] finds for a mechanism
-//!    are what a new one of its kind would have to touch, at most [`TOUCHED`].
+//!    would have to be touched for a new one of its kind, at most [`TOUCHED`].
 
 use crate::files::Source;
 

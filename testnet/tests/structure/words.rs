@@ -1,6 +1,6 @@
 //! Words that must not stand in any text of the repository.
 //!
-//! 1. Marks of unfinished work: what is left to do is an issue, not a comment.
+//! 1. Marks of unfinished work: unfinished work belongs into an issue, not a comment.
 //! 2. Absolute paths into somebody's machine.
 //! 3. Package sources other than the public index, in the lock file or in a configuration.
 //!

@@ -115,8 +115,8 @@ fn set(at: &mut Pacts<'_, '_>, id: &OrderId, progress: Progress) {
     }
 }
 
-/// After each block: jobs whose time is over fail, windows that are over close, and what is over is
-/// settled.
+/// After each block: jobs whose time is over fail, windows that are over close, and finished
+/// contracts are settled.
 pub(crate) fn decide_due(at: &mut Pacts<'_, '_>) {
     let next = at.calendar().slot(at.height() + 1);
     let first = (next, OrderId([0; 32]), None);

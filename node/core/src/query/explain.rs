@@ -96,7 +96,7 @@ fn add(conditions: &[Condition], subject: &Subject<'_>, steps: &mut [Step]) {
     }
 }
 
-/// Keeps the nearer of what was found before and what a line has.
+/// Keeps the nearer of the value found before and that of a line.
 fn nearer(
     nearest: &mut Option<Value>,
     condition: &Condition,

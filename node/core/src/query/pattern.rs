@@ -5,7 +5,7 @@
 pub fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
-    // Where to go on if what follows the last star does not fit: one character later.
+    // Where to go on if the text behind the last star does not fit: one character later.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

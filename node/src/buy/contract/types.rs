@@ -21,7 +21,7 @@ pub struct ContractHow {
     pub hold_seconds: u32,
     /// Seconds in which the value then falls to nothing, and goes on falling to minus the penalty.
     pub decay_seconds: u32,
-    /// Alpha, parts per million: what all jobs together are worth, in parts of the sum of their
+    /// Alpha, parts per million: the worth of all jobs together, in parts of the sum of their
     /// values.
     pub alpha_ppm: u32,
     /// Beta, sixteenths: how much it matters that most are done.

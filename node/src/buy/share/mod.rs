@@ -66,7 +66,7 @@ impl Shown for ShareTerms {
         };
         (rate, self.budget, claim)
     }
-    /// A claim states no price: what the reserve asks of its rate is in the quote.
+    /// A claim states no price: the quote tells how its rate compares with the reserve.
     fn asks(&self, _: &NewOrder, at: &Standing<'_>) -> Asks {
         Asks {
             prepaid: false,

@@ -62,7 +62,7 @@ pub(super) struct Group {
     pub(super) processors: bool,
 }
 
-/// A hierarchy, or what of it is the jobs'.
+/// A hierarchy, or the jobs' part of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hierarchy {
     /// Where the jobs' groups are.

@@ -25,7 +25,7 @@ pub(super) fn find(seeker: Seeker<'_>) -> Option<Groups> {
     })
 }
 
-/// Where the jobs' folder goes in version 2, and what it is called.
+/// The place of the jobs' folder in version 2, and its name.
 fn place<'a>(seeker: &Seeker<'a>) -> Option<(PathBuf, &'a str)> {
     let group = seeker.group(None)?;
     if let Some(above) = delegated(&group) {

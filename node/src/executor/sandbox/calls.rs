@@ -376,7 +376,7 @@ pub(super) const IOCTL: &[u64] = &[
     libc::TIOCGWINSZ,
     libc::TIOCGPGRP,
     libc::TIOCGSID,
-    // Sharing of blocks: what is shared counts for each file.
+    // Sharing of blocks: shared blocks count for each file.
     libc::FICLONE,
     libc::FICLONERANGE,
     // Interfaces of the job's own network.

@@ -74,8 +74,8 @@ fn programs(fence: Fence) -> Result<[BpfProgram; 4], Box<dyn Error>> {
     let known: Rules = calls::known().map(|call| (call, Vec::new())).collect();
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let pass = SeccompAction::Allow;
-    // The last filter's word counts where two refuse: what is refused is not unknown, and what does
-    // not exist is not refused.
+    // The last filter's answer counts where two refuse: a refused call is not unknown, and an
+    // unknown call is not refused.
     let orders = SeccompFilter::new(orders()?, pass.clone(), errno(libc::ENOTTY)?, arch)?;
     let room = SeccompFilter::new(room()?, pass.clone(), errno(libc::EOPNOTSUPP)?, arch)?;
     let refuse = SeccompFilter::new(refused(fence)?, pass.clone(), errno(libc::EPERM)?, arch)?;

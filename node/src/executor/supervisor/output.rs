@@ -78,7 +78,7 @@ impl Stream {
     fn keep(&mut self, bytes: &[u8]) {
         let kept = usize::try_from(self.room).map_or(bytes.len(), |room| room.min(bytes.len()));
         let (keep, mut drop) = (bytes.get(..kept).unwrap_or_default(), bytes.len() - kept);
-        // A full disk must not hold up the job: what cannot be written counts as dropped.
+        // A full disk must not hold up the job: output that cannot be written counts as dropped.
         if self.file.write_all(keep).is_ok() {
             self.room -= kept as u64;
         } else {

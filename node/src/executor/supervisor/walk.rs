@@ -36,8 +36,8 @@ impl Walk {
         })
     }
 
-    /// The next file, folder or link. The job is at work in them: what is gone when its turn comes
-    /// is passed over.
+    /// The next file, folder or link. The job is at work in them: one that is gone when its turn
+    /// comes is passed over.
     pub(super) fn next(&mut self) -> io::Result<Option<Metadata>> {
         while let Some(level) = self.way.last_mut() {
             let Some(entry) = level.entries.next() else {

@@ -208,7 +208,8 @@ impl Dialer {
         good.map(|(peer, e)| (*peer, e.addresses.clone())).collect()
     }
 
-    /// All pauses begin at the first again: what failed may have failed for our own network's sake.
+    /// All pauses begin at the first again: dials may have failed because this node's own network
+    /// did.
     pub(crate) fn hurry(&mut self) {
         for entry in self.entries.values_mut() {
             entry.pause = self.first;

@@ -13,8 +13,8 @@ use crate::overlay::reach::addresses::{
 };
 use crate::overlay::stats::Count;
 
-/// After so long a peer that says the same again is listened to: what followed from it may have
-/// been undone.
+/// After so long a peer that says the same again is listened to: the effects of its statement may
+/// have been undone.
 const SAID_AGAIN: Duration = Duration::from_secs(60);
 
 /// Tells apart what a peer says of itself at two times.

@@ -185,7 +185,7 @@ const METADATA: [IpAddr; 4] = [
     IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
 ];
 
-/// The range of an IP. An IPv4 address within an IPv6 one is looked at as what it is.
+/// The range of an IP. An IPv4 address within an IPv6 one counts as IPv4.
 pub(crate) fn range(ip: IpAddr) -> Range {
     let ip = ip.to_canonical();
     if METADATA.contains(&ip) {

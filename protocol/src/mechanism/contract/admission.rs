@@ -41,7 +41,7 @@ pub enum Policy {
     PreemptConservative,
     /// Those that fit, or do in place of one whose loss they outweigh.
     PreemptLeastLoss {
-        /// The time of the decision, ticks: what is past costs nothing any more.
+        /// The time of the decision, ticks: past ticks cost nothing any more.
         now: u64,
     },
 }

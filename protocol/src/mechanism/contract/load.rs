@@ -60,7 +60,7 @@ pub(super) fn overloads<K>(
         slack += step.slack;
         var += step.var;
         let to = steps.get(index + 1).map_or(contract.end, |next| next.at);
-        // Never below 0 after the last step of a point: what ends there has begun before.
+        // Never below 0 after the last step of a point: a load that ends there has begun before.
         let var = var.unsigned_abs();
         if step.at < to && !fits(slack, var, sigmas) {
             found.push(Overload {

@@ -23,7 +23,7 @@ use super::limits::{Field, MONEY_MAX, PENDING_MAX, PROCESSORS_MAX, TIME_MAX, wit
 pub struct Machine {
     /// The time of the schedule, ticks.
     pub now: u64,
-    /// What a processor costs per tick, micro-credits.
+    /// The cost of a processor per tick, micro-credits.
     pub cost: u64,
     /// When each processor is free, ticks; at least one processor.
     pub free: Vec<u64>,

@@ -49,7 +49,7 @@ pub const JOBS: usize = 128;
 pub const HORIZON: u32 = 1 << 20;
 /// Units of one seller per interval: a thousand times the units of a class.
 pub const CAPACITY: u64 = 1 << 24;
-/// Work of one job in units times intervals: what the largest seller can do until the horizon.
+/// Work of one job in units times intervals: the largest seller can do as much until the horizon.
 pub const WORK: u64 = CAPACITY * HORIZON as u64;
 /// Price of a job in micro-credits: the largest amount of money.
 pub const PRICE: u64 = i64::MAX as u64;
@@ -236,8 +236,8 @@ pub fn clear<K: Ord + Clone + Debug>(input: &Input<K>) -> Result<Outcome<K>, Err
     })
 }
 
-/// The plan that the local search finds, whatever the number of jobs: what it is worth beside
-/// [`clear`] can be measured where both are at hand.
+/// The plan that the local search finds, whatever the number of jobs, so that it can be measured
+/// beside [`clear`].
 ///
 /// # Errors
 /// As [`clear`].

@@ -65,7 +65,7 @@ impl Matching {
     }
 
     /// Whether the free nodes suffice. `suspect` is the group that failed last time: it is asked
-    /// first, because what is short at one start is mostly short at the next.
+    /// first, because a group that is short at one start is mostly short at the next.
     pub(super) fn feasible(&self, free: &[u64], suspect: &mut usize) -> bool {
         let short = |group: &Group| group.free(free) < group.need;
         if self.groups.get(*suspect).is_some_and(short) {

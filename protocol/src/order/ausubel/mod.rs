@@ -56,7 +56,7 @@ impl Bid {
             .try_fold(0u32, |n, s| n.checked_add(s.units))
             .unwrap_or(0)
     }
-    /// All its units for one slot: what its escrow must hold before it competes.
+    /// The price of all its units for one slot; its escrow must hold as much before it competes.
     pub fn slot(&self) -> Credits {
         self.value(self.units())
     }

@@ -220,8 +220,8 @@ impl Case<'_> {
     fn evicts(&self) -> bool {
         self.policy.buy.evicts() && self.wish.buy.surcharge.micros() > 0
     }
-    /// Whether the buy is a new one that others kept from displacing, though it finds whom to: what
-    /// it costs at the least is looked at before.
+    /// Whether the buy is a new one that others kept from displacing, though it finds bids to
+    /// displace: its least cost is looked at before.
     fn may_not_search(&self) -> bool {
         let buy = &self.wish.buy;
         let found = || self.shop.find(buy, true, self.policy);

@@ -184,7 +184,7 @@ impl Contracts {
             LeaseEvent::Ended { order, .. } => drop(self.leases.remove(order)),
         }
     }
-    /// At the end of a slot: what may count for the jobs that were served in it.
+    /// At the end of a slot: notes the slots that may count for the jobs served in it.
     fn count(&mut self, slot: u64) {
         for (order, (contract, job, since)) in &self.serving {
             let whole = self.leases.get(order).is_some_and(|first| *first <= slot);

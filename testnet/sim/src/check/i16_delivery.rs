@@ -291,7 +291,7 @@ impl Delivery {
         }
         Ok(())
     }
-    /// Point 7: what a seller may have earned that served nothing.
+    /// Point 7: the most that a seller which served nothing may have earned.
     fn allowed(&self, world: &World, seller: &AccountId) -> u64 {
         let policy = &world.genesis.policy;
         let mut most = unheard_slots(policy);

@@ -156,7 +156,7 @@ impl<'t> Judge<'t> {
         let mut command = Command::new(program);
         command.current_dir(self.tree.path());
         command.env("CARGO_TARGET_DIR", self.folder.join("build"));
-        // A fault is a line or two: what depends on them is built anew, and no more.
+        // A fault is a line or two: only the code that depends on them is built anew.
         command.env("CARGO_INCREMENTAL", "1");
         // A fault may leave code behind that nothing reaches.
         command.env("RUSTFLAGS", "--cap-lints=allow");

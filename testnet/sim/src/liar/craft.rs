@@ -148,8 +148,8 @@ pub(super) fn flip(hash: &mut Hash32, n: u64) {
     hash.0[n as usize % 32] ^= 1 << (n % 8);
 }
 
-/// Blocks that a liar offers in the place of those that its own process made. Its votes follow:
-/// what it votes for in public is the block that it showed.
+/// Blocks that a liar offers in the place of those that its own process made. Its votes follow: in
+/// public it votes for the block that it showed.
 #[derive(Debug, Default)]
 pub(super) struct Instead {
     shown: BTreeMap<BlockId, BlockId>,

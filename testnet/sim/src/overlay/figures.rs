@@ -98,7 +98,7 @@ impl Figures {
     }
 }
 
-/// A row of the table: what it is called, and its figure of a world.
+/// A row of the table: its name, and its figure of a world.
 type Row = (&'static str, fn(&Figures) -> f64, usize);
 
 const ROWS: &[Row] = &[

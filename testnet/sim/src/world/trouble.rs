@@ -112,8 +112,8 @@ impl World {
             self.start(node);
         }
     }
-    /// Makes and breaks connections as the machines and the cut allow. Words of one direction are
-    /// enough to keep a connection up: what one side sends may then be lost for long.
+    /// Makes and breaks connections as the machines and the cut allow. Messages of one direction
+    /// are enough to keep a connection up: those of the other side may then be lost for long.
     pub(super) fn review_links(&mut self) {
         let nodes = self.machines.len();
         for a in 0..nodes {

@@ -1,5 +1,5 @@
-//! The chain went on without the killed validator, it caught up after its second start, and what it
-//! ran when it was killed came to a good end.
+//! The chain went on without the killed validator, it caught up after its second start, and the job
+//! that it ran when it was killed came to a good end.
 
 use super::Verdict;
 use crate::demo::evidence::Evidence;

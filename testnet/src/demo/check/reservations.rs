@@ -1,6 +1,6 @@
 //! Reservations: the decision, made again from its public record by the plainest way there is; the
-//! winners' leases, which began in the slots that they won; and the money: winners paid what they
-//! bid for the slots that they had, the loser nothing.
+//! winners' leases, which began in the slots that they won; and the money: winners paid their bids
+//! for the slots that they had, the loser nothing.
 //!
 //! The rule, for nodes of which all suit all: bids below the posted price are passed over, the
 //! others ranked by value per node-slot. In each attempt one of the first ten goes first, and each

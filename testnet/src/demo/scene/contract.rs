@@ -1,6 +1,6 @@
 //! Beside the others: a client hands a batch of jobs to a provider that has no nodes of its own. It
-//! signs, stakes what it would owe, rents nodes on the market for each job, and is paid for all of
-//! them together.
+//! signs, stakes all penalties, rents nodes on the market for each job, and is paid for all of them
+//! together.
 
 use super::super::order::Wish;
 use super::super::stage::Stage;

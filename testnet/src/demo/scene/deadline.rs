@@ -1,5 +1,5 @@
 //! Beside the others: a seller plans two bags of tasks by their deadlines. The urgent one runs
-//! first, the patient one gets what is left and all that follows.
+//! first; the patient one gets the units left and all later ones.
 
 use super::super::order::Wish;
 use super::super::stage::Stage;

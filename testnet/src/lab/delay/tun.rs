@@ -1,5 +1,5 @@
-//! A TUN device: what the kernel routes into it is read here, and what is written here the kernel
-//! routes on.
+//! A TUN device: this program reads the packets that the kernel routes into it, and the kernel
+//! routes on those that it writes.
 //!
 //! Packets come with the kernel's own note in front of them (virtio's header), which says what a
 //! super-packet of up to 64 kB stands for and which checksums are still to be filled in. Written

@@ -1,4 +1,4 @@
-//! From what two peers told to how they met. Pure.
+//! Judges a meeting by the words of the two peers. Pure.
 //!
 //! 1. Each end has the best path that it last told of the other: direct, relayed or none.
 //! 2. The pair has the worse of both ends' paths: a path that one end alone believes in carries

@@ -3,8 +3,8 @@
 //! 1. [`pairs`] picks the hosts: each ordered pair of kinds, behind different routers, and two
 //!    neighbours behind one router that supports hairpins.
 //! 2. [`Meeting`] lets two hosts meet and says how it went; [`programs`] does so with two programs.
-//! 3. [`expected`] says what can be had at best, from the kinds' intents. A pair passes if it did
-//!    as well.
+//! 3. [`expected`] gives the best path that the kinds' intents allow. A pair passes if it did as
+//!    well.
 //!
 //! Theory: each end writes to where the other was seen. That opens its own filter; it gets through
 //! if the other end's mapping is the one that was seen. So two predictable mappings always meet. A

@@ -1,4 +1,5 @@
-//! Measures what each host's network does, from inside, and holds it against its kind's intent.
+//! Measures the behaviour of each host's network from inside, and compares it with its kind's
+//! intent.
 //!
 //! 1. The first two open hosts are the witnesses: their sockets see from where a host's packets
 //!    come, and strangers speak from them.

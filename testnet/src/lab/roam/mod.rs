@@ -6,8 +6,8 @@
 //!    address changes: that of a host itself, as of a notebook that is carried on, or the outer one
 //!    of its gateway, as after a provider's night. The host learns nothing of the latter.
 //! 3. It is measured when they speak again (`judge`), `BAR` at the most. Then the next address
-//!    changes. A pair makes all [`moves`] with the same two processes, so that what one move leaves
-//!    behind meets the next; one that does not speak again begins anew.
+//!    changes. A pair makes all [`moves`] with the same two processes, so that the leftovers of one
+//!    move meet the next; one that does not speak again begins anew.
 
 mod judge;
 mod report;

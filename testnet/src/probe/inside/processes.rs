@@ -19,7 +19,7 @@ pub(crate) const PROCESSES: &[Probe] = &[
         fails(sent)
     }),
     probe("limits-of-node", || {
-        // NOFILE of 3, soft and hard: what the node would die of.
+        // NOFILE of 3, soft and hard: the node would die of it.
         let mut few = [3, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0];
         let args = &mut [N(pid(env::NODE)), N(7), M(&mut few), N(0)];
         fails(call(libc::SYS_prlimit64, args))

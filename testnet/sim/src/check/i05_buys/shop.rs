@@ -359,7 +359,7 @@ impl Shop {
     }
 }
 
-/// Units that leases lose, and what they are worth.
+/// Units that leases lose, and their worth.
 #[derive(Default)]
 struct Losses {
     units: Vec<(LeaseId, u32)>,
