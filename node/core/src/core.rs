@@ -33,7 +33,6 @@ use crate::withheld::Withheld;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, MempoolRefusal, Received};
 use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
-use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
@@ -205,7 +204,7 @@ impl Core {
             Input::Short(short) => {
                 self.withheld.set_short(short);
                 self.seller.set_short(short);
-                self.after_block(now, &[], &mut effects)?;
+                self.after_block(now, &mut effects)?;
             }
             Input::Hinted(hint) => self.host.suggest(hint),
         }
@@ -215,7 +214,7 @@ impl Core {
 
     fn start(&mut self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Fault> {
         self.feed(now, HostInput::Start, effects)?;
-        self.after_block(now, &[], effects)
+        self.after_block(now, effects)
     }
 
     fn tick(&mut self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Fault> {
@@ -261,7 +260,9 @@ impl Core {
             mono_ms: now.mono_ms,
             wall_ms: now.wall_ms,
         };
-        for effect in self.host.step(clocks, input)? {
+        let done = self.host.step(clocks, input)?;
+        self.note(&done);
+        for effect in done {
             match effect {
                 HostEffect::Broadcast(message) => effects.push(Effect::Broadcast {
                     bytes: message.encode(),
@@ -279,17 +280,13 @@ impl Core {
                         reason: offence.to_string(),
                     });
                 }
-                HostEffect::Decided {
-                    block,
-                    effects: posted,
-                    ..
-                } => {
+                HostEffect::Decided { block, .. } => {
                     let height = block.header().height;
                     effects.push(Effect::Decided {
                         height,
                         block: block.id(),
                     });
-                    self.after_block(now, &posted, effects)?;
+                    self.after_block(now, effects)?;
                 }
                 HostEffect::EntryAdmitted { .. }
                 | HostEffect::Acknowledged { .. }
@@ -310,12 +307,24 @@ impl Core {
         Ok(())
     }
 
-    pub(crate) fn after_block(
-        &mut self,
-        now: Now,
-        posted: &[Posted],
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), Fault> {
+    /// Tells the orders what decided blocks did to them, before anything looks at the state. After
+    /// an absence the blocks come together, and the state is that of the last one from the first on:
+    /// an order that came and went in between would seem never to have been included.
+    fn note(&mut self, done: &[HostEffect]) {
+        let Some(account) = self.account() else {
+            return;
+        };
+        let key = &self.key;
+        let (state, signer) = (self.host.state(), Signer { account, key });
+        for effect in done {
+            if let HostEffect::Decided { block, effects, .. } = effect {
+                self.buyer
+                    .note(state, block.header().height, effects, &signer);
+            }
+        }
+    }
+
+    pub(crate) fn after_block(&mut self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Fault> {
         let seeker = self.seeker.as_mut();
         let question = seeker.and_then(|s| s.after_block(self.host.state(), &self.node));
         effects.extend(question.map(Effect::SeekHints));
@@ -347,7 +356,7 @@ impl Core {
         }));
         submits.extend(
             self.buyer
-                .after_block(&self.host, posted, &signer, now.mono_ms, effects),
+                .after_block(&self.host, &signer, now.mono_ms, effects),
         );
         if let Some(provider) = &mut self.provider {
             submits.extend(provider.after_block(state, &signer));

@@ -132,7 +132,7 @@ impl Core {
                 if !self.buyer.cancel(&key) {
                     return Ok(Reply::Refused(Refused::no_order(&key)));
                 }
-                self.after_block(now, &[], effects)?;
+                self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
             Command::Amend {
@@ -145,13 +145,13 @@ impl Core {
                 if !budget.is_some_and(|budget| self.buyer.amend(&order, steps, budget)) {
                     return Ok(Reply::Refused(Refused::no_order(&order)));
                 }
-                self.after_block(now, &[], effects)?;
+                self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
             Command::Send(entry) => self.send_own(now, *entry, effects),
             Command::Join { invitation, keys } => {
                 self.joining = Some(Joining::new(*invitation, keys));
-                self.after_block(now, &[], effects)?;
+                self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
             Command::Drain => {

@@ -49,7 +49,6 @@ impl OrderAgent {
             }
             ContractEvent::Lapsed { .. } => End::NotSigned,
         };
-        self.record.included = true;
         self.last_end = Some(end);
     }
 

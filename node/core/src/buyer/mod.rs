@@ -121,20 +121,23 @@ impl Buyer {
         agent.is_some_and(|agent| agent.amend(steps, budget))
     }
 
-    /// Notes the effects of a block and looks at the state after it. Questions to sellers wait for
-    /// the [`Buyer::tick`] that follows.
+    /// Looks at the state after a block whose effects were noted. Questions to sellers wait for the
+    /// [`Buyer::tick`] that follows.
     pub fn after_block(
         &mut self,
         host: &Host,
-        posted: &[Posted],
         signer: &Signer<'_>,
         now_ms: u64,
         effects: &mut Vec<Effect>,
     ) -> Vec<SignedEntry> {
         let state = host.state();
-        self.note(state, posted);
         let mut submits = Vec::new();
         for (key, agent) in self.orders.iter_mut().filter(|(_, a)| !a.is_settled()) {
+            if let Some(entry) = agent.overdue(state.height())
+                && let Some(height) = host.entry_height(&entry)
+            {
+                agent.note_inclusion(height);
+            }
             agent.keep_receipts(|opening| host.receipts(opening));
             submits.extend(agent.after_block(state, signer));
             submits.extend(agent.complain(state, signer));
@@ -156,14 +159,21 @@ impl Buyer {
             .collect()
     }
 
-    fn note(&mut self, state: &State, posted: &[Posted]) {
-        let (calendar, height) = (state.calendar(), state.height());
+    /// Notes the effects of the block of `height`. The state may be that of a later block.
+    pub fn note(&mut self, state: &State, height: u64, posted: &[Posted], signer: &Signer<'_>) {
+        let calendar = state.calendar();
+        // Orders read back from disk have not looked at a block yet.
+        for (key, agent) in self.orders.iter_mut().filter(|(_, a)| a.id.is_none()) {
+            let id = agent.current_id(state, signer);
+            self.keys.extend(id.map(|id| (id, *key)));
+        }
         for effect in posted {
             match effect {
-                Posted::Posting(posting) => self.note_posting(posting),
+                Posted::Posting(posting) => self.note_posting(posting, height),
                 Posted::Sharing(sharing) => {
                     for claim in &sharing.claims {
                         if let Some(agent) = self.by_id(&claim.order) {
+                            agent.note_inclusion(height);
                             agent.note_sharing(sharing);
                         }
                     }
@@ -171,6 +181,7 @@ impl Buyer {
                 _ => {
                     let agent = effect.order().and_then(|order| self.by_id(&order));
                     if let Some(agent) = agent {
+                        agent.note_inclusion(height);
                         agent.note(effect, &calendar, height);
                     }
                 }
@@ -178,7 +189,7 @@ impl Buyer {
         }
     }
 
-    fn note_posting(&mut self, posting: &Posting) {
+    fn note_posting(&mut self, posting: &Posting, height: u64) {
         let Some(order) = posting.order else { return };
         let charge = match posting.reason {
             Reason::Charge | Reason::Cancellation => true,
@@ -189,6 +200,7 @@ impl Buyer {
             _ => return,
         };
         if let Some(agent) = self.by_id(&order) {
+            agent.note_inclusion(height);
             agent.count_payment(posting.amount, !charge);
         }
     }

@@ -19,6 +19,16 @@ impl OrderAgent {
             _ => {}
         }
     }
+    /// The entry of this attempt is in the book, by the block of `height` at the latest, so that no
+    /// other attempt may be made. The state does not show an order that comes and goes in one block,
+    /// or while the node is away.
+    pub(super) fn note_inclusion(&mut self, height: u64) {
+        if !self.record.included {
+            self.record.included = true;
+            self.record.milestones.committed = height;
+            self.dirty = true;
+        }
+    }
     /// Notes an event of its lease in the block of `height`.
     fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
         self.record.milestones.note(event, calendar, height);
@@ -61,8 +71,6 @@ impl OrderAgent {
     }
     /// The ledger told why the order ended.
     fn note_end(&mut self, end: OrderEnd) {
-        // A buy that is decided in its own block is never seen live.
-        self.record.included = true;
         if let OrderEnd::Short(class) = end {
             self.record.short = Some(class);
             self.dirty = true;

@@ -166,10 +166,8 @@ impl OrderAgent {
             self.seen = Seen::of(state, &id);
         }
         self.looked = true;
-        if self.seen != Seen::Absent && !self.record.included {
-            self.record.included = true;
-            self.record.milestones.committed = height;
-            self.dirty = true;
+        if self.seen != Seen::Absent {
+            self.note_inclusion(height);
         }
         match self.seen {
             Seen::Absent if self.record.finish.is_some() => Vec::new(),
@@ -203,11 +201,18 @@ impl OrderAgent {
         self.record.short
     }
 
-    fn current_id(&mut self, state: &State, signer: &Signer<'_>) -> Option<OrderId> {
+    pub(super) fn current_id(&mut self, state: &State, signer: &Signer<'_>) -> Option<OrderId> {
         if self.id.is_none() && self.record.attempt > 0 {
             self.id = Some(order_of(&self.entry(state, signer).id()));
         }
         self.id
+    }
+
+    /// The entry of this attempt, if it was not seen in the book and can come into it no more.
+    pub(super) fn overdue(&self, height: u64) -> Option<EntryId> {
+        let unseen = self.seen == Seen::Absent && !self.record.included;
+        let overdue = unseen && height >= self.record.valid_until;
+        self.id.as_ref().filter(|_| overdue).map(entry_of)
     }
 
     fn gone(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {

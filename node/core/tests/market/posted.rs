@@ -8,6 +8,7 @@ use gridbay_core::buyer::Finish;
 use gridbay_core::input::{Command, Input};
 use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::units::{Credits, Price};
 
@@ -67,6 +68,51 @@ fn a_hire_runs_its_tasks_and_who_comes_late_gets_nothing() {
     assert_eq!(Some(start - has(&world, state, 4)), spent);
     assert!(spent.is_some_and(|spent| spent > 0));
     assert_eq!(has(&world, state, 5), start);
+}
+
+/// Hires of a buyer that the ledger of node 0 has decided, and what they cost altogether.
+fn hired(world: &World) -> (usize, i64) {
+    let host = world.nodes[0].core.host();
+    let heights = 1..=world.nodes[0].core.state().height();
+    let blocks = heights.filter_map(|height| host.block(height).expect("the disk reads"));
+    let entries = blocks.flat_map(|block| block.block.entries.clone());
+    let hires = entries.filter(|entry| matches!(entry.entry.body, EntryBody::Posted(_)));
+    let state = world.nodes[0].core.state();
+    let spent = credits(100).micros() as i64 - has(world, state, 4);
+    (hires.count(), spent)
+}
+
+/// A buyer is away from the moment its hire is in the book until long after it has ended.
+fn absent(leave: fn(&mut World), come: fn(&mut World)) {
+    let mut world = shop();
+    let want = order(&world, 1, hire(2, 60), 2, 1);
+    world.order(4, want);
+    let in_the_book = |w: &World| w.nodes[0].core.state().leases().count() == 1;
+    assert!(world.run_until(5_000, in_the_book));
+    leave(&mut world);
+    let began = world.nodes[0].core.state().height();
+    let long = |w: &World| w.nodes[0].core.state().height() > began + 80;
+    assert!(world.run_until(60_000, long));
+    come(&mut world);
+    let settled = |w: &World| paid(w).is_some_and(|(settled, _)| settled);
+    assert!(world.run_until(60_000, settled));
+    world.run(5_000);
+    let (hires, spent) = hired(&world);
+    assert_eq!(hires, 1, "one order, one hire");
+    assert!(spent > 0, "the lease was paid while it lasted");
+    let told = paid(&world).map(|(_, paid)| paid.micros() as i64);
+    assert_eq!(told, Some(spent), "the buyer knows what it paid");
+    equal_states(&world);
+}
+
+#[test]
+fn a_buyer_that_was_suspended_hires_once() {
+    absent(|w| w.suspend(4), |w| w.resume(4));
+}
+
+#[test]
+fn a_buyer_that_was_killed_hires_once() {
+    absent(|w| w.kill(4), |w| w.restart(4));
 }
 
 #[test]

@@ -163,6 +163,21 @@ impl World {
         }
     }
 
+    /// SIGSTOP: nothing reaches the node.
+    pub(crate) fn suspend(&mut self, n: usize) {
+        self.nodes[n].up = false;
+    }
+
+    /// SIGCONT: the node goes on with what it knew.
+    pub(crate) fn resume(&mut self, n: usize) {
+        self.nodes[n].up = true;
+        self.input(n, 0, Input::Tick);
+        for other in (0..self.nodes.len()).filter(|other| *other != n) {
+            self.input(n, LATENCY_MS, Input::PeerUp(node_key(other)));
+            self.input(other, LATENCY_MS, Input::PeerUp(node_key(n)));
+        }
+    }
+
     /// The node starts again as a provider.
     pub(crate) fn provide(&mut self, n: usize, terms: ProviderTerms) {
         self.providers.insert(n, terms);
