@@ -4,7 +4,8 @@
 //!
 //! - a tax that runs goes on (see `bank::turn`);
 //! - unopened bids for which no appeal came forfeit their deposits;
-//! - leases end whose sellers are overdue, and the offers of these are withdrawn (see `catalogue`);
+//! - leases with overdue sellers end, and the offers of these sellers are withdrawn (see
+//!   `catalogue`);
 //! - last of all, jobs and windows of contracts fall due (see `sell::contract`).
 //!
 //! In a block that closes no round, every mechanism has a turn before the last of these: buys of
@@ -14,14 +15,14 @@
 //! In the last block of a round, in its place:
 //!
 //! 1. sealed bids of the round before, still not opened, leave the book (see `sell::sealed`);
-//!    amendments take effect of bids that are about to compete (see `sell::ausubel::amend`);
+//!    amendments of bids that are about to compete take effect (see `sell::ausubel::amend`);
 //! 2. at a slot boundary units of sellers that gave no sign of life are no longer acknowledged (see
 //!    `heartbeat`), earnings that nobody can dispute any more are paid (see `retention`), and the
 //!    pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for
 //!    leases that go on;
-//! 4. bids and claims that stood too long end, reservations whose last start has passed, and
-//!    proposals of contracts that can be signed no more;
+//! 4. bids and claims that stood too long end, and so do reservations whose last start has passed
+//!    and proposals of contracts that can be signed no more;
 //! 5. at a slot boundary every mechanism has its turn (see `sell::ROOMS`): sellers plan their jobs
 //!    by deadlines, reservations are decided on and begin, the pools are shared;
 //! 6. every mechanism has its turn for the round: every class is cleared, then buys without a lease

@@ -57,7 +57,7 @@ pub struct Proposal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CertificateSignature {
-    /// Who precommitted.
+    /// The validator that precommitted.
     pub validator: ValidatorId,
     /// Over the [`Vote`] that the certificate implies.
     pub signature: Signature,

@@ -60,7 +60,7 @@ impl Waiting {
 }
 
 impl Early {
-    /// Keeps what `signer` signed for `height`, if there is room.
+    /// Keeps a message that `signer` signed for `height`, if there is room.
     pub(crate) fn keep(
         &mut self,
         height: u64,

@@ -2,9 +2,9 @@
 //!
 //! 1. The chain in use is the generation that contains the tip which the ledger has for the
 //!    validator.
-//! 2. A block of ours reveals the preimage of that tip.
-//! 3. When few reveals are left, the tip of the next generation is to be registered. From the epoch
-//!    after the next on, the next generation is in use.
+//! 2. A block of this node reveals the preimage of that tip.
+//! 3. When few reveals are left, the tip of the next generation is due for registration. From the
+//!    epoch after the next on, the next generation is in use.
 //!
 //! Generations come from one secret, so nothing about them needs a place on disk.
 

@@ -113,9 +113,9 @@ impl Learner {
         })
     }
 
-    /// Takes in a run: its average Q32 share of each type and its output per slot (tasks, samples,
-    /// in any unit). Says whether it was of use: other types, an output that is no positive number
-    /// or, for log utility, a share of zero are not. Beyond [`RUNS_MAX`] the oldest is forgotten.
+    /// Notes a run: its average Q32 share of each type and its output per slot (tasks, samples, in
+    /// any unit). Says whether it was of use: other types, an output that is no positive number or,
+    /// for log utility, a share of zero are not. Beyond [`RUNS_MAX`] the oldest is forgotten.
     pub fn observe(&mut self, shares: &[u64], output: f64) -> bool {
         let logs = self.utility == Utility::Log;
         let usable = |share: &u64| !logs || *share > 0;

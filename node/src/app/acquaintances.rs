@@ -1,5 +1,5 @@
-//! Nodes met in earlier runs, in the data folder: a node that knows some joins again although all
-//! it was founded or invited with are gone.
+//! Nodes met in earlier runs, in the data folder: with these a node joins again even if all nodes
+//! of its genesis or invitation are gone.
 //!
 //! The file has an address a line, each ending in `/p2p/<id>`. It is only a hint: a line that
 //! cannot be read is passed over, and a file that cannot be written costs nothing but the hint.
@@ -16,7 +16,7 @@ use std::time::Duration;
 const MOST: usize = gridbay_core::overlay::ACQUAINTANCES;
 /// Bytes read at the most.
 const BYTES: u64 = 256 << 10;
-/// How often it is looked whether they have changed; then they are written. A node that ends a
+/// How often the node looks whether they have changed, and then writes them. A node that ends a
 /// moment after it has met others must find them again.
 const PERIOD: Duration = gridbay_core::overlay::ACQUAINTANCES_EVERY;
 

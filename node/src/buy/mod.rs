@@ -95,7 +95,7 @@ impl How {
     }
 }
 
-/// The words about an order's terms.
+/// An order's terms, by what their way says of them.
 pub(crate) fn shown(terms: &Terms) -> &dyn Shown {
     match terms {
         Terms::Sealed(terms) => terms,

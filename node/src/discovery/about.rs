@@ -72,7 +72,7 @@ impl Discovery {
         }
     }
 
-    /// Takes in round trips to landmarks. One that is not connected now keeps what was measured.
+    /// Notes round trips to landmarks. A landmark that is not connected now keeps its last figure.
     fn measure(&self, landmarks: &BTreeSet<PublicKey>, trips: &mut BTreeMap<PublicKey, Trip>) {
         trips.retain(|landmark, _| landmarks.contains(landmark));
         let mut measured = self.measured();

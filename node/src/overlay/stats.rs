@@ -64,7 +64,7 @@ counts! {
     SeeksFailed = "seeks_failed",
     /// Node records of ours put into the DHT.
     RecordsPut = "records_put",
-    /// Records of others taken in for the DHT.
+    /// Records of others kept for the DHT.
     RecordsKept = "records_kept",
     /// Lookups of node records that have ended.
     RecordLookupsEnded = "record_lookups_ended",

@@ -159,7 +159,7 @@ impl Cover {
     pub fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }
-    /// Counts what a user did.
+    /// Counts a user's deed.
     pub fn deed(&mut self, what: &'static str) {
         *self.deeds.entry(what).or_default() += 1;
     }
@@ -196,7 +196,7 @@ impl Cover {
             }
         }
     }
-    /// Notes what a decided block did.
+    /// Notes the effects of a decided block.
     pub fn posted(&mut self, posted: &Posted) {
         match posted {
             Posted::Posting(posting) => self.see("Reason", kinds::reason_name(&posting.reason)),

@@ -1,4 +1,4 @@
-//! Making a failing plan smaller while the same invariant still breaks.
+//! Makes a failing plan smaller while the same invariant still breaks.
 //!
 //! 1. Everything after the breach goes.
 //! 2. Liars go, one by one.

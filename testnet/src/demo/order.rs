@@ -18,7 +18,7 @@ pub(crate) struct Wish {
     pub(crate) class: &'static str,
     /// Nodes, all or none.
     pub(crate) nodes: u32,
-    /// Most per node-hour; `None` where that is not what is promised.
+    /// Most per node-hour; `None` where the order promises something else.
     pub(crate) max_price: Option<Credits>,
     /// How it gets its nodes.
     pub(crate) how: How,
@@ -113,7 +113,7 @@ impl Order {
         }
         Ok(())
     }
-    /// Fetches what its ranks left behind.
+    /// Fetches the output of its ranks.
     pub(crate) async fn fetch(&mut self, client: &Client) -> anyhow::Result<()> {
         let id = &self.record.id;
         for rank in 0..self.wish.nodes {
@@ -126,7 +126,7 @@ impl Order {
         }
         Ok(())
     }
-    /// Whether nothing follows.
+    /// Whether it is over.
     pub(crate) fn is_over(&self) -> bool {
         self.record.state.is_final()
     }

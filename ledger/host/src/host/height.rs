@@ -126,7 +126,7 @@ impl Host {
         Ok(())
     }
 
-    /// Feeds one stimulus to consensus, and what follows from it.
+    /// Feeds one stimulus, and its consequences, to consensus.
     pub(super) fn drive(&mut self, stimulus: Stimulus) -> Result<(), Fault> {
         self.run(VecDeque::from([stimulus]))
     }
@@ -140,7 +140,7 @@ impl Host {
         }
         Ok(())
     }
-    /// Carries out what consensus asks for; answers to it go to `queue`.
+    /// Carries out the requests of consensus; answers to it go to `queue`.
     fn perform(
         &mut self,
         actions: Vec<Action>,
@@ -216,7 +216,7 @@ impl Host {
             }
         }
     }
-    /// Takes in what the engine of a height that ended has seen.
+    /// Takes over the evidence that the engine of an ended height has seen.
     pub(super) fn witness(&mut self, seen: Vec<Action>) {
         for action in seen {
             match action {

@@ -59,7 +59,7 @@ fn full(n: u8) -> Result<(), MempoolRefusal> {
     })
 }
 
-/// Takes in an entry of account `n`, whose house is `house`.
+/// Adds an entry of account `n`, whose house is `house`.
 fn add(
     mempool: &mut Mempool,
     house: u8,

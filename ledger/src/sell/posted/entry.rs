@@ -25,7 +25,7 @@ pub(crate) fn check(work: &Work<'_>, account: &AccountId, hire: &Hire) -> Result
     funds::require(work, Purse::Account(*account), lock)
 }
 
-/// Enters the hire; which is its order.
+/// Enters the hire and returns its order.
 pub(crate) fn enter(
     at: &mut Book<'_, '_>,
     id: &EntryId,

@@ -21,8 +21,7 @@ pub struct Worth {
 }
 
 impl Worth {
-    /// Slots left after `done` of them; 1 at least, for a job that takes longer than it was said
-    /// to.
+    /// Slots left after `done` of them; 1 at least, for a job that takes longer than stated.
     pub fn left(&self, done: u64) -> u32 {
         let done = u32::try_from(done).unwrap_or(u32::MAX);
         self.length.saturating_sub(done).max(1)

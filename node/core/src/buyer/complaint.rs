@@ -108,7 +108,7 @@ impl Unserved {
 }
 
 impl OrderAgent {
-    /// Takes in what a try at units of a lease came to, at this height and time.
+    /// Notes the result of a try at units of a lease, at this height and time.
     pub(super) fn note_try(&mut self, lease: LeaseId, offer: OfferId, tried: Try, at: (u64, u64)) {
         self.unserved
             .entry((lease, offer))

@@ -34,7 +34,7 @@ const EPOCH: u64 = 40;
 const REQUESTS: usize = 32;
 
 impl OrderAgent {
-    /// Takes in what happened to its contract.
+    /// Notes an event of its contract.
     pub(super) fn note_contract(&mut self, event: &ContractEvent, height: u64) {
         let end = match event {
             ContractEvent::Signed { .. } => {

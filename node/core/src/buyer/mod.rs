@@ -115,7 +115,7 @@ impl Buyer {
         true
     }
 
-    /// Changes what an order's bid says. False if there is no such bid, or it is over.
+    /// Changes an order's bid. False if there is no such bid, or it is over.
     pub fn amend(&mut self, key: &OrderKey, steps: Vec<Step>, budget: Credits) -> bool {
         let agent = self.orders.get_mut(key);
         agent.is_some_and(|agent| agent.amend(steps, budget))
@@ -205,8 +205,8 @@ impl Buyer {
         }
     }
 
-    /// The ledger does not take an entry. If it made an order of ours, the order knows why from now
-    /// on.
+    /// The ledger does not take an entry. If the entry was for an own order, the order notes the
+    /// reason.
     pub fn refused(&mut self, entry: &EntryId, refusal: &Refusal) {
         if let Some(agent) = self.by_id(&order_id(entry)) {
             agent.note_refusal(refusal);

@@ -63,7 +63,7 @@ pub struct Milestones {
 }
 
 impl Milestones {
-    /// Takes in what the block of `height` did to its lease.
+    /// Notes an event of its lease in the block of `height`.
     pub fn note(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
         // The units held so far were paid for the rest of the slot, but will not be held.
         let rest = u64::from(self.units).saturating_mul(calendar.heights_left(height));

@@ -199,8 +199,8 @@ impl Tasks {
         by_node.into_iter().flat_map(split).collect()
     }
 
-    /// Takes in a report. Output in it starts at the offsets held when it was asked for; `report`
-    /// is ignored if they have moved since.
+    /// Notes a report. Output in it starts at the offsets held when it was asked for; `report` is
+    /// ignored if they have moved since.
     pub fn report(&mut self, poll: &PollJob, report: &JobReport, now_ms: u64) -> Option<Progress> {
         let task = report.job.task;
         let run = self.runs.get_mut(&task).filter(|r| r.job == report.job)?;

@@ -1,4 +1,4 @@
-//! A buyer whose openings no proposer takes in: its node appeals, gets the deposit back and tries
+//! A buyer whose openings no proposer includes: its node appeals, gets the deposit back and tries
 //! again.
 
 use crate::genesis::credits;

@@ -14,12 +14,12 @@ use crate::overlay::peers::Peers;
 use crate::overlay::reach::addresses::dialable;
 
 impl Dht {
-    /// When our own neighbourhood is looked up next, if there is anybody to ask.
+    /// When the node's own neighbourhood is looked up next, if there is anybody to ask.
     pub(crate) fn next_due(&self, peers: &Peers) -> Option<Instant> {
         (!peers.is_empty()).then_some(self.own.next)
     }
 
-    /// Looks up our own neighbourhood if that is due.
+    /// Looks up the node's own neighbourhood if that is due.
     pub(crate) fn look_around(&mut self, kad: &mut Kad, peers: &Peers, now: Instant) {
         if now < self.own.next || peers.is_empty() {
             return;
@@ -56,7 +56,7 @@ impl Dht {
         }
     }
 
-    /// Has those remembered that a lookup found, and answers its caller.
+    /// Has the peers that a lookup found remembered, and answers its caller.
     pub(super) fn on_closest(&mut self, id: QueryId, result: GetClosestPeersResult, last: bool) {
         let peers = match result {
             Ok(found) => found.peers,

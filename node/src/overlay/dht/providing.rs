@@ -2,8 +2,8 @@
 //!
 //! A provider announces itself to the peers closest to the key that it can find: few if the
 //! network, or the provider in it, is young, and none if its lookup met silent peers alone. So it
-//! is said again after [`FIRST`], and after pauses that grow fourfold up to [`AGAIN`]; for ever,
-//! since those that heard it forget it, or leave.
+//! announces itself again after [`FIRST`], and after pauses that grow fourfold up to [`AGAIN`]. It
+//! never stops, since peers that heard it forget it, or leave.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,12 +21,12 @@ pub(super) struct Providing {
 }
 
 impl Providing {
-    /// It is to be said from now on.
+    /// Announces the key from now on.
     pub(super) fn begin(&mut self, key: [u8; 32], now: Instant) {
         self.due.entry(key).or_insert((now, FIRST));
     }
 
-    /// It is no longer so.
+    /// Announces the key no more.
     pub(super) fn end(&mut self, key: &[u8; 32]) {
         self.due.remove(key);
     }
@@ -38,7 +38,7 @@ impl Providing {
         due.min_by_key(|(_, (at, _))| *at).map(|(key, _)| *key)
     }
 
-    /// It was said.
+    /// The key was announced.
     pub(super) fn said(&mut self, key: &[u8; 32], now: Instant) {
         if let Some((at, pause)) = self.due.get_mut(key) {
             *at = now + *pause;
@@ -69,7 +69,7 @@ mod tests {
         let times = [0, 10, 50, 210, 810, 1410];
         let both = times.into_iter().flat_map(|s| [(s, 1), (s + 1, 2)]);
         assert_eq!(said, both.collect::<Vec<(u64, u8)>>());
-        // Said again by the node, it changes nothing.
+        // A key that is announced already changes nothing.
         providing.begin([1; 32], start);
         assert_eq!(providing.due(start + Duration::from_secs(1500)), None);
     }

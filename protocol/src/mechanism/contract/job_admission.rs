@@ -1,10 +1,10 @@
-//! Whether a job that arrives under a signed contract is taken.
+//! The decision whether a job that arrives under a signed contract is taken.
 //!
 //! 1. The schedule of the jobs waiting is compared with that of these and the new one.
 //! 2. It is taken if the new schedule earns more per tick of its span: `new total * old span > old
 //!    total * new span`.
 //! 3. If a processor is idle before (old span 0) totals are compared: the new one must be larger.
-//!    The text's measure, the time until a processor is free, says nothing there.
+//!    The text's measure, profit per time until a processor is free, has no meaning there.
 
 use std::fmt::Debug;
 

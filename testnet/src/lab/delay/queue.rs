@@ -61,7 +61,7 @@ impl Queue {
             self.links[usize::from(*link)] = (delay * 1_000, jitter * 1_000);
         }
     }
-    /// Takes in a packet with its note.
+    /// Adds a packet with its note.
     pub(super) fn push(&mut self, now: u64, packet: &[u8]) {
         if self.bytes + packet.len() > BYTES_MAX {
             self.dropped += 1;

@@ -185,7 +185,7 @@ impl Talk {
         let until = Instant::now() + patience;
         while self.judge.path() < path && self.listen(until) {}
     }
-    /// Takes in one event. Returns whether there is time for another.
+    /// Handles one event. Returns whether there is time for another.
     fn listen(&mut self, until: Instant) -> bool {
         let left = until.saturating_duration_since(Instant::now());
         match self.told.recv_timeout(left) {
