@@ -4,7 +4,7 @@
 //! any plan meets all hard deadlines, so does the order of the jobs by hard deadline: two
 //! neighbours in the wrong order can be swapped without harm.
 
-use super::market::Lot;
+use super::lot::Lot;
 use crate::mechanism::meter;
 
 /// The order by (hard deadline, id), if every job meets its own in it.

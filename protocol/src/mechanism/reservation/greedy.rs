@@ -3,16 +3,7 @@
 use super::Policy;
 use super::calendar::Calendar;
 use super::order::{rankings, with_front};
-use super::prepare::{Lot, Prepared};
-
-/// Where a lot fits, in numbers of the prepared market.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fit {
-    pub(super) lot: usize,
-    pub(super) start: u32,
-    pub(super) nodes: Vec<Vec<usize>>,
-    pub(super) channel: Option<u32>,
-}
+use super::prepare::{Fit, Lot, Prepared};
 
 /// The result of an attempt.
 #[derive(Debug)]

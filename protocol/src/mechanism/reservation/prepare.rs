@@ -10,7 +10,6 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use super::calendar::{Calendar, insert, width};
-use super::greedy::Fit;
 use super::matching::Matching;
 use super::{
     Award, BIDS, Bid, CHANNELS, CLASSES, Error, Input, NODES, Placement, SLOT_RANGE, SLOTS,
@@ -26,6 +25,15 @@ pub(super) struct Lot<'a, K, N> {
     /// Where it may start; `None` if nowhere.
     pub(super) starts: Option<RangeInclusive<u32>>,
     pub(super) matching: Matching,
+}
+
+/// Where a lot fits, in numbers of the prepared market.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fit {
+    pub(super) lot: usize,
+    pub(super) start: u32,
+    pub(super) nodes: Vec<Vec<usize>>,
+    pub(super) channel: Option<u32>,
 }
 
 /// The market in canonical form.
