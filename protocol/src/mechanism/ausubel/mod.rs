@@ -1,4 +1,5 @@
-//! The sealed-bid form of CloudBay's two-stage Ausubel auction (Zhao et al., III.C-D).
+//! The sealed-bid form of CloudBay's two-stage Ausubel auction (Zhao et al., III.C and III.D, eqs.
+//! 1 to 3; reference A).
 //!
 //! `supply` alike units of one class are sold to bidders that each state the worth of the first,
 //! second, third... unit to them, and the number that they need at least. Step by step:

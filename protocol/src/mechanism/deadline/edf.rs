@@ -15,6 +15,7 @@ pub(super) fn feasible(lots: &[Lot]) -> Option<Vec<usize>> {
     let on_time = order.iter().all(|&place| {
         meter::steps(1);
         end += lots[place].work();
+        // Eqs. 2 to 4 in one: all work due until then is within K for each interval (E.3).
         end <= lots[place].due
     });
     on_time.then_some(order)

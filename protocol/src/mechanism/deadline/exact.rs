@@ -134,6 +134,7 @@ impl Search<'_> {
                     known => known,
                 };
                 let pay = self.pay(place, self.completion[next]);
+                // Eq. 1; E.3, `best(mask)`.
                 best = best.max(u128::from(pay) + rest);
             }
             best

@@ -70,11 +70,14 @@ impl<'a, K: Ord + Clone + Debug> Market<'a, K> {
                 id: self.jobs[place].id.clone(),
                 from,
                 to,
+                // E.3: ceil(cumulative r / K).
                 completion: to.div_ceil(self.capacity),
+                // Eq. 6, as an equation.
                 pay: lot.pay(to, self.capacity),
             }
         };
         let stints: Vec<Stint<K>> = order.iter().map(stint).collect();
+        // Eq. 1.
         let revenue = stints.iter().map(|stint| u128::from(stint.pay)).sum();
         Plan { revenue, stints }
     }

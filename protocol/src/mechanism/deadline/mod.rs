@@ -1,4 +1,5 @@
-//! Time-malleable jobs of one seller, planned for the most revenue (Mai et al., sections 2 and 3).
+//! Time-malleable jobs of one seller, planned for the most revenue (Mai et al., 2 and 3.1, eqs. 1
+//! to 8; reference E).
 //!
 //! A job states its work and two deadlines: done by the soft one it pays `pmax`, later less and
 //! less, at the hard one `pmin`. It may use all of the seller's units in an interval or none, so a

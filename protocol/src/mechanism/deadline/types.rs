@@ -44,7 +44,7 @@ pub enum Shape {
 pub struct Job<K> {
     /// Unique among the jobs of the seller.
     pub id: K,
-    /// Units times intervals still to do, 1 ..= [`WORK`].
+    /// Units times intervals still to do (r' of the paper), 1 ..= [`WORK`].
     pub work: u64,
     /// Intervals since the job was accepted, without the current one, at most [`HORIZON`].
     pub elapsed: u32,
@@ -63,7 +63,8 @@ pub struct Job<K> {
 /// The input of a clearing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<K> {
-    /// Units per interval, at most [`CAPACITY`]. Without any there is only the plan of no jobs.
+    /// Units per interval (K of the paper), at most [`CAPACITY`]. Without any there is only the
+    /// plan of no jobs.
     pub capacity: u64,
     /// The accepted jobs, in any order.
     pub jobs: Vec<Job<K>>,
@@ -95,6 +96,7 @@ impl<K> Stint<K> {
     pub fn allocation(&self, capacity: u64) -> impl Iterator<Item = (u64, u64)> + use<K> {
         let (from, to) = (self.from, self.to);
         let first = from.checked_div(capacity).map_or(1, |whole| whole + 1);
+        // Eqs. 3 to 5: x_jt, whose sums are r'_j over t and at most K over j.
         (first..=self.completion).map(move |interval| {
             let end = (interval * capacity).min(to);
             (interval, end - ((interval - 1) * capacity).max(from))

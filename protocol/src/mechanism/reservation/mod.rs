@@ -1,5 +1,5 @@
-//! Repeated combinatorial greedy auction of Bellagio and Mirage (AuYoung, sections 3.2.1, 3.3.2,
-//! 3.4.2).
+//! Repeated combinatorial greedy auction of Bellagio and Mirage (AuYoung, 3.2.1 p. 31, 3.3.2
+//! p. 39, 3.4.2 p. 43 with eq. 3.1; reference B).
 //!
 //! Nodes are reserved for a run of slots ahead. A bid wants so many nodes of each of several
 //! classes (any sets of named nodes, they may overlap), all of them together for `slots` slots

@@ -59,6 +59,7 @@ impl<K: Clone, N: Clone> Prepared<'_, K, N> {
                 nodes: fit.nodes.iter().map(named).collect(),
                 channel: fit.channel,
             },
+            // 3.2.1 p. 31: first price; B.2, 5.
             pay: bid.value,
         }
     }
@@ -108,6 +109,7 @@ where
 /// Whether a bid takes part: at least one slot, one class and one node of each, a window that
 /// does not end before it begins, and no less money than the reserve.
 pub(super) fn counts<K, N>(bid: &Bid<K, N>, reserve: u64) -> bool {
+    // B.2, 1.
     bid.slots > 0
         && !bid.classes.is_empty()
         && bid.classes.iter().all(|class| class.quantity > 0)
@@ -209,6 +211,7 @@ where
 
 /// Step 4 for one bid.
 pub(super) fn starts<K, N>(bid: &Bid<K, N>, input: &Input<K, N>) -> Option<RangeInclusive<u32>> {
+    // B.2, 4.
     let horizon = input.starts.checked_sub(1)?;
     let room = input.slots.checked_sub(bid.slots)?;
     let first = u32::try_from(bid.earliest.max(0)).ok()?;

@@ -48,17 +48,18 @@ pub struct Bid<K, N> {
     /// First tie-break, smaller wins: a replicated number, never the bidder's clock. For
     /// [`rounds`](super::rounds), the first round that the bid takes part in.
     pub time: u64,
-    /// Its worth, and the payment of a winner, micro-credits.
+    /// Its worth, and the payment of a winner (v of eq. 3.1), micro-credits.
     pub value: u64,
-    /// First slot it may start at; below 0 means 0.
+    /// First slot it may start at (s of eq. 3.1); below 0 means 0.
     pub earliest: i64,
-    /// Last slot it may start at.
+    /// Last slot it may start at (t of eq. 3.1).
     pub latest: i64,
-    /// Length in slots.
+    /// Length in slots (d of eq. 3.1).
     pub slots: u32,
-    /// The nodes that it wants at the same time; a node serves one class.
+    /// The nodes that it wants at the same time (n and ok of eq. 3.1, in classes as in 3.3.2 p.
+    /// 39); a node serves one class.
     pub classes: Vec<Want<N>>,
-    /// The exclusive channel, if one is needed.
+    /// The exclusive channel (f_min, f_max of eq. 3.1), if one is needed.
     pub channels: Option<Channels>,
 }
 

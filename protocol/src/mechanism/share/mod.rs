@@ -1,5 +1,5 @@
-//! Proportional shares of a pool for a budget: the auction of Abacus (Zhang et al., sections IV and
-//! V).
+//! Proportional shares of a pool for a budget: the auction of Abacus (Zhang et al., IV.B, eq. 1,
+//! Algs. 1 and 2; reference D).
 //!
 //! A pool of one seller has several resource types. Each job brings a budget, which is a rate:
 //! micro-credits per slot. The market splits the budget over the types as serves the job best;

@@ -32,9 +32,9 @@ const _: () = assert!(STEPS_MAX >= JOBS_MAX as u64 * TYPES_MAX as u64 * 200 * 5)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Utility {
-    /// Types replace one another: the sum of weight times share.
+    /// Types replace one another: the sum of weight times share (section III).
     Linear,
-    /// Types complete one another: the sum of weight times logarithm of the share.
+    /// Types complete one another: the sum of weight times logarithm of the share (section III).
     Log,
 }
 
