@@ -19,6 +19,7 @@ use gridbay_protocol::order::Step;
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::record::ausubel::*;
 use gridbay_protocol::record::buy::*;
+use gridbay_protocol::record::posted::*;
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::validator::{ValidatorSet, validator_id};
 use gridbay_protocol::vote::{Certificate, CertificateSignature};
@@ -136,7 +137,7 @@ fn new_validators_must_have_been_promised() {
     chain.push(&next).unwrap();
 }
 
-fn record(class: ClassId, height: u64) -> ClearingRecord {
+fn clearing(class: ClassId, height: u64) -> ClearingRecord {
     let credits = |n| Credits::from_micros(n).unwrap();
     let bid = |n: u8, price| ClearingBid {
         order: OrderId([n; 32]),
@@ -185,27 +186,24 @@ fn record(class: ClassId, height: u64) -> ClearingRecord {
 }
 
 /// A block of three effects whose second is the record.
-fn proof(genesis: &Genesis, record: ClearingRecord) -> AuctionProof {
+fn proof(genesis: &Genesis, record: AuctionRecord) -> AuctionProof {
+    let auction = record.auction();
     let other = Effect::Order {
         order: OrderId([1; 32]),
         end: OrderEnd::Served,
     };
-    let effects = [other.clone(), Effect::Clearing(record.clone()), other];
+    let effects = [other.clone(), Effect::from(auction), other];
     let mut log = Log::default();
     for effect in &effects {
         log.append(effect.leaf());
     }
     let path: InclusionProof = log.inclusion_proof(1, 3).unwrap();
-    let header = header(
-        genesis,
-        record.height,
-        BlockId::default(),
-        Hash32(log.root()),
-    );
+    let root = Hash32(log.root());
+    let header = header(genesis, auction.height(), BlockId::default(), root);
     AuctionProof {
-        id: record.id.to_hex(),
+        id: to_hex(&auction.id()),
         class: "small".into(),
-        record: AuctionRecord::Clearing(record),
+        record,
         header: Hex(codec::encode(&header)),
         certificate: Hex(codec::encode(&certify(&header, 4))),
         validators: Hex(codec::encode(&genesis.validators().unwrap())),
@@ -217,6 +215,12 @@ fn proof(genesis: &Genesis, record: ClearingRecord) -> AuctionProof {
     }
 }
 
+/// A clearing that is what it says.
+fn sold(genesis: &Genesis) -> AuctionProof {
+    let record = clearing(genesis.classes[0].key.id(), 8);
+    proof(genesis, AuctionRecord::Clearing(record))
+}
+
 fn check(genesis: &Genesis, proof: &AuctionProof) -> Result<(), AuctionError> {
     verify_auction(proof, genesis, &genesis.validators().unwrap())
 }
@@ -224,7 +228,7 @@ fn check(genesis: &Genesis, proof: &AuctionProof) -> Result<(), AuctionError> {
 #[test]
 fn an_auction_is_proved_and_survives_json() {
     let genesis = genesis();
-    let good = proof(&genesis, record(genesis.classes[0].key.id(), 8));
+    let good = sold(&genesis);
     check(&genesis, &good).unwrap();
     let json = serde_json::to_string(&good).unwrap();
     check(&genesis, &serde_json::from_str(&json).unwrap()).unwrap();
@@ -233,7 +237,7 @@ fn an_auction_is_proved_and_survives_json() {
 #[test]
 fn a_record_that_is_not_in_the_block_is_refused() {
     let genesis = genesis();
-    let mut lie = proof(&genesis, record(genesis.classes[0].key.id(), 8));
+    let mut lie = sold(&genesis);
     if let AuctionRecord::Clearing(record) = &mut lie.record {
         record.awards.pop();
     }
@@ -241,7 +245,7 @@ fn a_record_that_is_not_in_the_block_is_refused() {
         check(&genesis, &lie),
         Err(AuctionError::NotInBlock { height: 8, .. })
     ));
-    let mut unsigned = proof(&genesis, record(genesis.classes[0].key.id(), 8));
+    let mut unsigned = sold(&genesis);
     unsigned.certificate = Hex(vec![]);
     assert!(matches!(
         check(&genesis, &unsigned),
@@ -290,8 +294,9 @@ fn certified_but_wrong_outcomes_are_refused() {
         ),
     ];
     for (says, lie) in lies {
-        let mut record = record(class, 8);
+        let mut record = clearing(class, 8);
         lie(&mut record);
+        let record = AuctionRecord::Clearing(record);
         let error = check(&genesis, &proof(&genesis, record)).unwrap_err();
         assert!(error.to_string().contains(says), "{says}: {error}");
     }
@@ -301,7 +306,6 @@ fn certified_but_wrong_outcomes_are_refused() {
 fn a_buy_is_priced_by_its_rule() {
     let genesis = genesis();
     let micros = |n| Credits::from_micros(n).unwrap();
-    let mut good = proof(&genesis, record(genesis.classes[0].key.id(), 8));
     for (part, price, fits) in [(30, 30, true), (31, 31, false), (30, 31, false)] {
         let buy = BuyRecord {
             order: OrderId([1; 32]),
@@ -321,19 +325,67 @@ fn a_buy_is_priced_by_its_rule() {
             price: micros(price),
             slots: 3,
         };
-        let mut log = Log::default();
-        log.append(Effect::Buy(buy.clone()).leaf());
-        let path = log.inclusion_proof(0, 1).unwrap();
-        let header = header(&genesis, 8, BlockId::default(), Hash32(log.root()));
-        good.id = buy.order.to_hex();
-        good.record = AuctionRecord::Buy(buy);
-        good.header = Hex(codec::encode(&header));
-        good.certificate = Hex(codec::encode(&certify(&header, 3)));
-        good.proof = Hex(codec::encode(&EffectProof {
-            index: 0,
-            size: 1,
-            proof: path,
-        }));
-        assert_eq!(check(&genesis, &good).is_ok(), fits);
+        let proof = proof(&genesis, AuctionRecord::Buy(buy));
+        assert_eq!(check(&genesis, &proof).is_ok(), fits);
+    }
+}
+
+/// Two sellers, and three buyers for their six units: the second one finds too few that are cheap.
+fn hires(class: ClassId) -> PostedRecord {
+    let offer = |n: u8, units, price| ClearingOffer {
+        offer: OfferId([n; 32]),
+        units,
+        reserve: Price(price),
+    };
+    let came = |n: u8, units, limit| PostedBid {
+        order: OrderId([n; 32]),
+        units,
+        limit: Price(limit),
+    };
+    let hired = |n: u8, taken, price| Hired {
+        order: OrderId([n; 32]),
+        taken,
+        price: Credits::from_micros(price).unwrap(),
+    };
+    PostedRecord {
+        class,
+        height: 8,
+        offers: vec![offer(1, 3, 20), offer(2, 3, 10)],
+        bids: vec![came(9, 2, 30), came(8, 2, 10), came(7, 3, 20)],
+        served: vec![
+            hired(9, vec![offer(2, 2, 10)], 20),
+            hired(7, vec![offer(1, 2, 20), offer(2, 1, 10)], 50),
+        ],
+    }
+}
+
+type Untruth = fn(&mut PostedRecord);
+
+#[test]
+fn hires_are_served_as_they_came_from_the_cheapest_units() {
+    let genesis = genesis();
+    let class = genesis.classes[0].key.id();
+    let judge = |lie: Untruth| {
+        let mut record = hires(class);
+        lie(&mut record);
+        check(&genesis, &proof(&genesis, AuctionRecord::Posted(record)))
+    };
+    judge(|_| ()).unwrap();
+    let lies: [(&str, Untruth); 8] = [
+        ("out of order", |r| r.offers.swap(0, 1)),
+        ("other hires", |r| r.bids.swap(0, 2)),
+        ("other hires", |r| r.served.swap(0, 1)),
+        ("other hires", |r| r.served[0].taken[0] = r.offers[0]),
+        ("other hires", |r| r.served[0].price = Credits::ZERO),
+        ("other hires", |r| r.bids[2].limit = Price(19)),
+        ("other hires", |r| r.served.clear()),
+        ("not what the mechanism takes", |r| {
+            r.bids.push(r.bids[0]);
+            r.served.clear();
+        }),
+    ];
+    for (says, lie) in lies {
+        let error = judge(lie).unwrap_err().to_string();
+        assert!(error.contains(says), "{says}: {error}");
     }
 }

@@ -99,6 +99,8 @@ pub enum Auction<'e> {
     Sharing(&'e Sharing),
     /// A decision on reservations.
     Reservation(&'e ReservationRecord),
+    /// A decision on hires.
+    Posted(&'e PostedRecord),
 }
 
 /// Accounts and orders that an effect concerns.
@@ -122,12 +124,12 @@ impl Effect {
             Effect::Buy(record) => Some(Auction::Buy(record)),
             Effect::Sharing(record) => Some(Auction::Sharing(record)),
             Effect::Reservation(record) => Some(Auction::Reservation(record)),
+            Effect::Posted(record) => Some(Auction::Posted(record)),
             Effect::Posting(_)
             | Effect::Planning(_)
             | Effect::Contract(_)
             | Effect::Lease(_)
-            | Effect::Order { .. }
-            | Effect::Posted(_) => None,
+            | Effect::Order { .. } => None,
         }
     }
     /// The order or contract that it is about; `None` if it is about several, or none.
@@ -162,7 +164,6 @@ impl Effect {
                 orders.extend(posting.order);
             }
             Effect::Planning(record) => orders.extend(record.orders()),
-            Effect::Posted(record) => orders.extend(record.served.iter().map(|hired| hired.order)),
             Effect::Contract(event) => match event.parties() {
                 Some(parties) => accounts.extend(parties),
                 None => orders.push(*event.contract()),
@@ -187,6 +188,7 @@ impl Auction<'_> {
             Auction::Buy(record) => record.order.0,
             Auction::Sharing(record) => record.id().0,
             Auction::Reservation(record) => record.id().0,
+            Auction::Posted(record) => record.id().0,
         }
     }
     /// Height of the block that holds it.
@@ -196,6 +198,7 @@ impl Auction<'_> {
             Auction::Buy(record) => record.height,
             Auction::Sharing(record) => record.height,
             Auction::Reservation(record) => record.height,
+            Auction::Posted(record) => record.height,
         }
     }
     /// The classes of which it sold units.
@@ -205,6 +208,7 @@ impl Auction<'_> {
             Auction::Buy(record) => record.classes().collect(),
             Auction::Sharing(record) => vec![record.class],
             Auction::Reservation(record) => vec![record.class],
+            Auction::Posted(record) => vec![record.class],
         }
     }
     /// The orders that got something.
@@ -214,6 +218,7 @@ impl Auction<'_> {
             Auction::Buy(record) => vec![record.order],
             Auction::Sharing(record) => record.awards.iter().map(|a| a.order).collect(),
             Auction::Reservation(record) => record.booked.iter().map(|b| b.order).collect(),
+            Auction::Posted(record) => record.served.iter().map(|h| h.order).collect(),
         }
     }
 }
@@ -225,6 +230,7 @@ impl From<Auction<'_>> for Effect {
             Auction::Buy(record) => Effect::Buy(record.clone()),
             Auction::Sharing(record) => Effect::Sharing(record.clone()),
             Auction::Reservation(record) => Effect::Reservation(record.clone()),
+            Auction::Posted(record) => Effect::Posted(record.clone()),
         }
     }
 }

@@ -209,14 +209,14 @@ impl Index {
             effect: codec::decode(&effect, EFFECT_BYTES).ok()?,
         })
     }
-    /// Clearings and buys before a place (height, position), latest first, at most `limit`.
+    /// Auctions before a place (height, position), latest first, at most `limit`.
     pub(crate) fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
         let end = key(b'c', &[&before.0.to_be_bytes(), &before.1.to_be_bytes()]);
         let keys = self.rows.last(b"c", &end, limit.min(limits::HISTORY_ROWS));
         let items = keys.iter().map(|row| self.item(row.get(1..)?));
         items.flatten().collect()
     }
-    /// Where a clearing, or the buy of an order, is.
+    /// Where an auction is.
     pub(crate) fn auction_place(&self, id: &[u8; 32]) -> Option<(u64, u32)> {
         place_of(&self.rows.get(&key(b'i', &[id]))?)
     }

@@ -6,7 +6,8 @@
 use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof, Hex};
-use crate::auction::board::{KEPT, Place, summary};
+use crate::auction::board::{KEPT, Place};
+use crate::auction::short::summary;
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, not_found};
 use crate::ledger::blocks::decode;

@@ -4,4 +4,5 @@ pub(crate) mod board;
 mod clearings;
 pub(crate) mod handle;
 pub(crate) mod routes;
+pub(crate) mod short;
 pub(crate) mod types;

@@ -4,6 +4,7 @@ use crate::api::types::{Hex, amount, optional_amount};
 use gridbay_protocol::effect::Auction;
 use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::record::buy::BuyRecord;
+use gridbay_protocol::record::posted::PostedRecord;
 use gridbay_protocol::record::reservation::ReservationRecord;
 use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
@@ -23,6 +24,8 @@ pub enum AuctionKind {
     Share,
     /// Reservations of a class decided on.
     Reservation,
+    /// Hires of a class decided on.
+    Posted,
 }
 
 impl AuctionKind {
@@ -34,6 +37,7 @@ impl AuctionKind {
             AuctionKind::Buy => "buy",
             AuctionKind::Share => "share",
             AuctionKind::Reservation => "reservation",
+            AuctionKind::Posted => "posted",
         }
     }
 }
@@ -59,7 +63,7 @@ pub struct AuctionSummary {
     pub winners: u32,
     /// Units sold.
     pub sold: u32,
-    /// Paid for the time sold.
+    /// Paid for the time sold; by hires, for what is left of the slot.
     #[serde(with = "amount")]
     pub paid: Credits,
     /// Mean price per node-hour; `None` if nothing was sold.
@@ -79,6 +83,8 @@ pub enum AuctionRecord {
     Sharing(Sharing),
     /// A decision on reservations.
     Reservation(ReservationRecord),
+    /// A decision on hires.
+    Posted(PostedRecord),
 }
 
 impl From<Auction<'_>> for AuctionRecord {
@@ -88,6 +94,7 @@ impl From<Auction<'_>> for AuctionRecord {
             Auction::Buy(record) => AuctionRecord::Buy(record.clone()),
             Auction::Sharing(record) => AuctionRecord::Sharing(record.clone()),
             Auction::Reservation(record) => AuctionRecord::Reservation(record.clone()),
+            Auction::Posted(record) => AuctionRecord::Posted(record.clone()),
         }
     }
 }
@@ -100,6 +107,7 @@ impl AuctionRecord {
             AuctionRecord::Buy(record) => Auction::Buy(record),
             AuctionRecord::Sharing(record) => Auction::Sharing(record),
             AuctionRecord::Reservation(record) => Auction::Reservation(record),
+            AuctionRecord::Posted(record) => Auction::Posted(record),
         }
     }
 }

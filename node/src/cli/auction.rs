@@ -113,6 +113,7 @@ pub fn verify_auction(
         AuctionRecord::Clearing(record) => outcome::clearing(record, genesis.policy.auction)?,
         AuctionRecord::Buy(record) => outcome::buy(record, genesis.policy.buy)?,
         AuctionRecord::Sharing(record) => outcome::sharing(record)?,
+        AuctionRecord::Posted(record) => outcome::posted(record)?,
         AuctionRecord::Reservation(record) => {
             ahead::reservation(record, &genesis.policy.reservation)?;
         }

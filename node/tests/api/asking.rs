@@ -42,21 +42,24 @@ impl World {
         waited.await.expect("it happens in time")
     }
     pub(crate) async fn offer(&self) {
+        self.offer_under(Primary::Ausubel).await;
+    }
+    pub(crate) async fn offer_under(&self, mechanism: Primary) {
         let request = OfferRequest {
             label: None,
             class: "small".into(),
             units: 4,
             reserve: credits("1"),
-            buy: Some(credits("2")),
+            buy: (mechanism == Primary::Ausubel).then(|| credits("2")),
             notice_seconds: None,
-            mechanism: Primary::Ausubel,
+            mechanism,
         };
         let offer = self.backend.set_offer(request).await.unwrap();
         assert_eq!((offer.label, offer.units, offer.own), (1, 4, true));
         assert_eq!(offer.reserve, credits("1"));
         self.until(|| async {
-            let prices = self.backend.prices().await.unwrap();
-            (prices[0].units_offered == 4).then_some(())
+            let offers = self.backend.offers().await.unwrap();
+            offers.iter().any(|offer| offer.on_sale).then_some(())
         })
         .await;
     }

@@ -11,6 +11,10 @@
 //! The typed entry points are `Mechanism::clear` and the functions of the modules. [`Listed`] is
 //! the view without types, for name lookups, help pages and conformance tests.
 //!
+//! A mechanism's head names its paper. Remarks at steps name what these follow: `eq. 3`, `Alg. 1,
+//! l. 5` or `3.2.1 p. 31` of that paper; `A.3, 4` is point 4 of a rule of the reference by which
+//! the vectors (`node/core/tests/vectors`) were made.
+//!
 //! Every mechanism in the registry is tested for this, by [`Listed::drill`] on small markets and
 //! [`Listed::strain`] on the largest ones: one input has one outcome; the order of its lists does
 //! not matter; every outcome passes the mechanism's own audit (feasible, nobody pays above its bid,

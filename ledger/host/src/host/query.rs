@@ -59,7 +59,7 @@ impl Host {
     pub fn history(&self, account: &AccountId, before: u64, limit: usize) -> Vec<HistoryItem> {
         self.index.history(account, before, limit)
     }
-    /// Clearings and buys before a place (height, position; `(u64::MAX, 0)` for all), latest first;
+    /// Auctions before a place (height, position; `(u64::MAX, 0)` for all), latest first;
     /// at most `limit` and [`crate::limits::HISTORY_ROWS`].
     pub fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
         self.index.auctions(before, limit)

@@ -1,4 +1,4 @@
-//! The clearing of a class at the close of a round.
+//! The clearing of a class at the close of a round (CloudBay, Alg. 1, l. 17).
 //!
 //! | kind | units for sale | bids | time sold |
 //! |---|---|---|---|

@@ -1,4 +1,4 @@
-//! Evicting buys for a surcharge, where the policy has one (CloudBay's last resort; off by
+//! Evicting buys for a surcharge, where the policy has one (CloudBay, III.A, footnote 1; off by
 //! default).
 //!
 //! 1. A buy that offers a surcharge may evict others of its class if all bids giving way would not

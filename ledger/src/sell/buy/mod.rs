@@ -1,4 +1,4 @@
-//! The decision on a buy-it-now.
+//! The decision on a buy-it-now (CloudBay, Alg. 1, l. 3 to 12).
 //!
 //! 1. Each part takes units of its class (see `deal`). If one finds too few, the buy is not served
 //!    at all.

@@ -8,13 +8,16 @@
 //! 3. Of a buy: its price is the larger of the asked prices and the value displaced; an evicted buy
 //!    got the surcharge of the federation's policy, or nothing within one sponsor.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
+//! 5. Of hires: offers are in order, and the rule, run over them and who came, serves the same.
 
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::ausubel::sellers;
+use gridbay_protocol::mechanism::posted;
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::policy::buy::BuyPolicy;
 use gridbay_protocol::record::ausubel::{Award, ClearingBid, ClearingRecord, Sold, clearing_id};
 use gridbay_protocol::record::buy::{BuyRecord, Eviction};
+use gridbay_protocol::record::posted::PostedRecord;
 use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 
@@ -202,6 +205,19 @@ pub(super) fn sharing(record: &Sharing) -> Result<(), OutcomeError> {
         return Err(OutcomeError::Recomputed("awards"));
     }
     Ok(())
+}
+
+/// Checks a decision on hires: who came first was served first, from the cheapest units, at the
+/// prices posted, within its limit.
+pub(super) fn posted(record: &PostedRecord) -> Result<(), OutcomeError> {
+    if !record.offers.windows(2).all(|w| w[0].offer < w[1].offer) {
+        return Err(OutcomeError::Order("offers"));
+    }
+    posted::clear(&record.input()).map_err(|_| OutcomeError::Input)?;
+    match record.serve().served == record.served {
+        true => Ok(()),
+        false => Err(OutcomeError::Recomputed("hires")),
+    }
 }
 
 /// Checks a buy against the federation's policy.

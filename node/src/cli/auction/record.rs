@@ -5,6 +5,7 @@ use crate::cli::text::{self, or_dash};
 use crate::ui::Table;
 use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::record::buy::BuyRecord;
+use gridbay_protocol::record::posted::PostedRecord;
 use gridbay_protocol::record::reservation::ReservationRecord;
 use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Price;
@@ -16,6 +17,7 @@ pub(super) fn table(proof: &AuctionProof) -> String {
         AuctionRecord::Buy(record) => buy(record, class),
         AuctionRecord::Sharing(record) => sharing(record, class),
         AuctionRecord::Reservation(record) => reservation(record, class),
+        AuctionRecord::Posted(record) => posted(record, class),
     }
 }
 
@@ -140,5 +142,36 @@ fn reservation(record: &ReservationRecord, class: &str) -> String {
         "class {class} height {height} slots from {slot} nodes {units} least {} a node-slot{found}\n\n{}",
         or_dash(record.posted.times(1)),
         bids.render()
+    )
+}
+
+fn posted(record: &PostedRecord, class: &str) -> String {
+    let mut hires = Table::new(&["ORDER", ">UNITS", ">LIMIT/SLOT", ">GOT", ">PAYS/SLOT"]);
+    for bid in &record.bids {
+        let hired = record.served.iter().find(|h| h.order == bid.order);
+        hires.row([
+            bid.order.to_string(),
+            bid.units.to_string(),
+            or_dash(bid.limit.times(1)),
+            hired.map_or(0, |_| bid.units).to_string(),
+            or_dash(hired.map(|h| h.price)),
+        ]);
+    }
+    let mut offers = Table::new(&["OFFER", ">UNITS", ">PRICE/SLOT", ">SOLD"]);
+    let taken = || record.served.iter().flat_map(|hired| &hired.taken);
+    for offer in &record.offers {
+        let sold = taken().filter(|t| t.offer == offer.offer);
+        offers.row([
+            offer.offer.to_string(),
+            offer.units.to_string(),
+            or_dash(offer.reserve.times(1)),
+            sold.map(|t| u64::from(t.units)).sum::<u64>().to_string(),
+        ]);
+    }
+    format!(
+        "class {class} height {}, in the order in which they came\n\n{}\n{}",
+        record.height,
+        hires.render(),
+        offers.render()
     )
 }

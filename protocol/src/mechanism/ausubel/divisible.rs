@@ -1,4 +1,4 @@
-//! Rule `exact` when nobody is all-or-none: selection instead of sorting.
+//! Rule `exact` (A.4) when nobody is all-or-none: selection instead of sorting.
 //!
 //! 1. The units sold are the `supply` dearest; those at the border price go by (time, id).
 //! 2. Without a winner of A units, the A dearest losing units of the others would be sold (or kept

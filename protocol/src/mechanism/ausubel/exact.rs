@@ -1,4 +1,4 @@
-//! Rule `exact`: the allocation of greatest net value, and VCG payments.
+//! Rule `exact` (A.4): the allocation of greatest net value, and VCG payments.
 //!
 //! Net value of k units to a bidder: their prices less the reserve on each. The best total W is
 //! sought over all allocations within the supply; among the best ones the lexicographically largest
@@ -60,6 +60,7 @@ pub(super) struct Item<N> {
 impl<N: Sum> Item<N> {
     fn new(index: usize, lot: &Lot<'_>, reserve: u64) -> Self {
         let head = lot.head as usize;
+        // A.4: w(k) for k from q on.
         let mut sum = lot.value(lot.head) - u128::from(reserve) * head as u128;
         meter::steps(lot.len());
         let mut worth = vec![N::of(sum)];
@@ -121,6 +122,7 @@ impl<'a, N: Sum> Mixed<'a, N> {
         let items: Vec<Item<N>> = lumps
             .map(|(index, lot)| Item::new(index, lot, prepared.reserve))
             .collect();
+        // A.4: g[i][c].
         let mut suffix = vec![vec![N::ZERO; capacity + 1]];
         for item in items.iter().rev() {
             let with = item.add_to(&suffix[suffix.len() - 1]);
@@ -211,6 +213,7 @@ impl<'a, N: Sum> Walk<'a, N> {
     }
 
     fn most_units(&self, item: &Item<N>, later: &[N]) -> usize {
+        // A.4: the largest k with w(k) + g[i+1][c-k] = g[i][c].
         let choices = (item.head..=self.free).zip(&item.worth);
         if item.worth.len() <= 16 {
             let open = |&(units, &value): &(usize, &N)| {

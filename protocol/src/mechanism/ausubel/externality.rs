@@ -36,6 +36,7 @@ pub(super) fn charge<N: Sum>(market: &Mixed<'_, N>, units: &[u32]) -> Vec<Share>
             None => single_value(market, lot, units as usize),
         };
         let externality = without.plus(own).minus(market.best).get();
+        // A.4: reserve * A_i + (W_without_i - (W - w_i(A_i))).
         let pay = u128::from(market.prepared.reserve) * u128::from(units) + externality;
         shares.push(Share { units, pay });
     }

@@ -1,4 +1,4 @@
-//! Rule `floor`: the allocation of `exact`, with payments no lower than the clinching price.
+//! Rule `floor` (A.5): the allocation of `exact`, with payments no lower than the clinching price.
 //!
 //! Let u be the rivals' units, every unit of a head at its average rounded down, in descending
 //! order and followed by the reserve. A winner of A of m units displaces the places m-A .. m of u,
@@ -22,6 +22,7 @@ pub(super) fn solve(prepared: &Prepared<'_>) -> Vec<Share> {
         let kept = supply - share.units as usize;
         let clinched = ranking.sum_without(supply, unit_prices(lot))
             - ranking.sum_without(kept, unit_prices(lot));
+        // A.5: min(v_i, max(VCG_i, sum of u)).
         share.pay = share.pay.max(clinched).min(lot.value(share.units));
     }
     shares

@@ -1,4 +1,4 @@
-//! Rule `paper`: CloudBay's two stages, III.C (allocation) and III.D (payment).
+//! Rule `paper`: CloudBay's two stages, III.C (allocation) and III.D (payment); A.3.
 //!
 //! Stage 1. The blocks of a bidder are its head and then single units. All blocks are ordered by
 //! average price, ties by (time, id); the longest prefix that fits the supply wins. All blocks
@@ -39,9 +39,11 @@ pub(super) fn solve(prepared: &Prepared<'_>) -> (Vec<Share>, u64) {
         .flat_map(|(index, lot)| blocks(index, lot))
         .collect();
     meter::steps(2 * blocks.len());
-    // A stable sort keeps (time, id, block) among equals.
+    // III.C, A.3, 2: the sorted list of bid prices. A stable sort keeps (time, id, block) among
+    // equals.
     blocks.sort_by(|a, b| (b.value * u128::from(a.size)).cmp(&(a.value * u128::from(b.size))));
     let mut free = prepared.supply;
+    // III.C: the sum of demands is at most m; the first block that does not fit ends it.
     let fits = blocks
         .iter()
         .take_while(|block| match free.checked_sub(block.size) {
@@ -61,11 +63,13 @@ pub(super) fn solve(prepared: &Prepared<'_>) -> (Vec<Share>, u64) {
             shares[index].pay = clinch(shares[index].units, free, index, losing, prepared.reserve);
         }
     }
+    // A.3, 3.
     let price = losing.first().map_or(prepared.reserve, Block::price);
     (shares, price)
 }
 
 fn blocks<'a>(index: u32, lot: &Lot<'a>) -> impl Iterator<Item = Block> + use<'a> {
+    // A.3, 1.
     let head = Block {
         value: lot.value(lot.head),
         size: lot.head,
@@ -85,6 +89,7 @@ fn blocks<'a>(index: u32, lot: &Lot<'a>) -> impl Iterator<Item = Block> + use<'a
 /// matters.
 fn clinch(won: u32, idle: u32, winner: usize, losing: &[Block], reserve: u64) -> u128 {
     let won = i128::from(won);
+    // Eq. 1; at most A_i by A.3, 4.
     let rho = |left: i128| u128::try_from(left.min(won)).unwrap_or(0);
     let mut left = won + i128::from(idle);
     let mut pay = 0;
@@ -95,9 +100,11 @@ fn clinch(won: u32, idle: u32, winner: usize, losing: &[Block], reserve: u64) ->
         }
         if block.lot as usize != winner {
             let before = left - i128::from(block.size);
+            // Eqs. 2 and 3: p^t * mu^t.
             pay += u128::from(block.price()) * (rho(left) - rho(before));
             left = before;
         }
     }
+    // Eq. 2, mu^1: the round at the reserve.
     pay + u128::from(reserve) * rho(left)
 }

@@ -1,4 +1,4 @@
-//! Preparation, common to all rules: from bids in any order to lots in canonical form.
+//! Preparation, common to all rules (A.2): from bids in any order to lots in canonical form.
 //!
 //! 1. Refuse duplicate ids (all bidders), then rising prices (whole vectors).
 //! 2. `head = max(1, min)`: the units a bidder takes together or not at all.

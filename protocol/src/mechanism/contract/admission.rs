@@ -103,6 +103,7 @@ impl Provider {
 
     /// Step 1.
     pub(super) fn affords<K>(&self, contract: &Contract<K>) -> bool {
+        // 5.4.1 p. 97: contract-cost; F.4.
         self.cost_policy == CostPolicy::Any || supply::margin(&self.supply, contract) > 0
     }
 }
@@ -164,6 +165,7 @@ pub(super) fn decide<K: Ord + Clone + Debug>(
         return Answer::Refused(Reason::Unprofitable);
     }
     if let Policy::HighValueOnly { threshold } = provider.policy {
+        // 5.4.1 p. 97, 5.
         return if contract.value > threshold {
             Answer::Signed
         } else {
@@ -173,6 +175,7 @@ pub(super) fn decide<K: Ord + Clone + Debug>(
     let Some(sigmas) = provider.policy.sigmas() else {
         return Answer::Signed;
     };
+    // 5.4.1 p. 97, 2 and 3.
     let overloads = overloads(&provider.supply, contract, others, sigmas);
     if overloads.is_empty() {
         return Answer::Signed;
@@ -203,6 +206,7 @@ fn victim<K: Ord + Clone + Debug>(
         .iter()
         .filter(|other| relieves(other))
         .map(|other| (stake_of(provider, other), &other.id));
+    // 5.4.1 p. 97, 4: one that would generate less; F.4.
     let least = stakes.filter(|(stake, _)| *stake < worth).min();
     least.map(|(_, id)| id.clone())
 }

@@ -1,14 +1,14 @@
 //! The value of finishing a part of a contract's jobs, and of one job more to the whole contract.
 //!
-//! 1. The client states `f(x) = alpha * x^beta` for the fraction x of the jobs that are done. With
-//!    `beta = 0` the number of jobs does not matter; with 1 pay is in proportion; above 1 the last
-//!    jobs matter most. An `alpha` above 1 is a bonus.
+//! 1. The client states `f(x) = alpha * x^beta` (5.3.3 p. 94; F.1) for the fraction x of the jobs
+//!    that are done. With `beta = 0` the number of jobs does not matter; with 1 pay is in
+//!    proportion; above 1 the last jobs matter most. An `alpha` above 1 is a bonus.
 //! 2. In Q32: `f = mul((alpha_ppm << 32) / 10^6, pow16((done << 32) / total, beta16))`, every
 //!    division rounded down.
 //! 3. The bias of a contract is the fall of its pay if one job less is done, beyond that job's own
-//!    pay. With `p = total - dropped` jobs that can still be done, `x = p * f(p) - (p - 1) * f(p -
-//!    1) - 1` and `bias = floor(mean_value * x)`. It is added to a job's utility in decisions,
-//!    never in payments.
+//!    pay. With `p = total - dropped` jobs that can still be done, the bias is `floor(mean_value *
+//!    x)`, where `x = p * f(p) - (p - 1) * f(p - 1) - 1`. It is added to a job's utility in
+//!    decisions, never in payments.
 
 use super::limits::{
     ALPHA_PPM_MAX, BATCH_JOBS_MAX, BETA16_MAX, Field, MONEY_MAX, OutOfRange, within,
@@ -64,6 +64,7 @@ impl Aggregate {
             return Ok(0);
         };
         let weight = |jobs: u32| i128::from(jobs) * self.at(jobs, total) as i128;
+        // Fig. 5.5 p. 100: potential * f(old) - (potential - 1) * f(new) - 1; F.1.
         let lost = weight(left) - weight(left - 1) - fixed::ONE as i128;
         let bias = (i128::from(mean_value) * lost) >> 32;
         Ok(i64::try_from(bias).expect("the ranges of alpha, beta and the mean bound the bias"))

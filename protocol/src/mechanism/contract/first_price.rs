@@ -1,5 +1,5 @@
-//! FirstPrice, the order of jobs by value alone. It is older than FirstProfit, which is measured by
-//! it.
+//! FirstPrice (4.3.1 p. 60; F.3), the order of jobs by value alone. It is older than FirstProfit,
+//! which is measured by it.
 //!
 //! 1. Jobs are sorted by `value / (size * len)`, highest first, compared by cross-multiplication.
 //! 2. Ties go to the earlier arrival, then to the smaller id.

@@ -1,4 +1,4 @@
-//! The value of one job by the time at which it ends.
+//! The value of one job by the time at which it ends (5.3.2 p. 93, Fig. 5.2; F.2).
 //!
 //! With t ticks from its arrival to its end:
 //!
@@ -47,6 +47,7 @@ impl<K> Job<K> {
     /// eff(t): the utility with the bias.
     #[must_use]
     pub fn effective(&self, t: u64) -> i128 {
+        // Fig. 5.5 p. 100: U'(t) = U(t) + bias.
         self.utility(t) + i128::from(self.bias)
     }
 

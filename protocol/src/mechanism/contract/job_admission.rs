@@ -1,10 +1,11 @@
-//! The decision whether a job that arrives under a signed contract is taken.
+//! The decision whether a job that arrives under a signed contract is taken (5.4.2 p. 98; F.3).
 //!
 //! 1. The schedule of the jobs waiting is compared with that of these and the new one.
 //! 2. It is taken if the new schedule earns more per tick of its span: `new total * old span > old
 //!    total * new span`.
 //! 3. If a processor is idle before (old span 0) totals are compared: the new one must be larger.
-//!    The text's measure, profit per time until a processor is free, has no meaning there.
+//!    The text's measure, profit per time until a processor is free (footnote 3 p. 98), has no
+//!    meaning there.
 
 use std::fmt::Debug;
 
@@ -31,5 +32,6 @@ pub fn admit_job<K: Ord + Clone + Debug>(
     if old.span == 0 {
         return Ok(new.total > old.total);
     }
+    // 5.4.2 p. 98: the profit rate with it is higher.
     Ok(new.total * i128::from(old.span) > old.total * i128::from(new.span))
 }

@@ -1,4 +1,4 @@
-//! Whether the load of contracts fits the supply, tick by tick.
+//! Whether the load of contracts fits the supply, tick by tick (F.4, `fits`).
 //!
 //! 1. At each tick the slack is `1000 * CPUs - sum of the mean loads`. There are no CPUs outside
 //!    the supply.

@@ -1,5 +1,6 @@
-//! Contracts for batches of jobs (AuYoung, chapter 5): a provider promises to run all jobs that a
-//! client sends under a contract, rents the processors, and keeps or loses the difference.
+//! Contracts for batches of jobs (AuYoung, 5.3 and 5.4; reference F): a provider promises to run
+//! all jobs that a client sends under a contract, rents the processors, and keeps or loses the
+//! difference.
 //!
 //! The parts are pure functions, in the order in which a contract meets them:
 //!

@@ -1,4 +1,4 @@
-//! The payment of a contract at its end.
+//! The payment of a contract at its end (5.3.3 p. 94; F.1).
 //!
 //! 1. Each job has paid its utility at its end, or cost its penalty.
 //! 2. The client pays `floor(sum of the positive payments * f)`, where f is the aggregate function

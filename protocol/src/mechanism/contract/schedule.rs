@@ -1,4 +1,4 @@
-//! FirstProfit: which job runs on which processor and when, by rate of profit.
+//! FirstProfit (5.4.3 p. 99; F.3): which job runs on which processor and when, by rate of profit.
 //!
 //! 1. Jobs go by `(eff(now + len - arrival) - cost * len) / len`, highest first, compared
 //!    crosswise: the profit per tick of one that starts now. Ties go to the earlier arrival, then
@@ -102,6 +102,7 @@ pub(super) struct Ranked<'a, K> {
 
 impl<K: Ord> Ranked<'_, K> {
     fn before(&self, other: &Self) -> Ordering {
+        // 5.4.3 p. 99: by profit rate, not by value.
         let own = self.profit * i128::from(other.job.len);
         let theirs = other.profit * i128::from(self.job.len);
         theirs
@@ -165,6 +166,7 @@ pub(super) fn walk<'a, K: 'a>(
         let Reverse((start, processor)) = *first;
         let end = start + job.len;
         let gain = gain(machine, job, end);
+        // 5.3.2 p. 93 and 5.4.3 p. 101: it is cancelled; F.3.
         if job.timed_out(end - job.arrival) || gain < -i128::from(job.penalty) {
             total -= i128::from(job.penalty);
             tell(job, None);

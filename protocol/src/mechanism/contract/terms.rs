@@ -1,4 +1,4 @@
-//! The terms of a contract, and the progress of its jobs.
+//! The terms of a contract (5.3.1 p. 92), and the progress of its jobs.
 
 use std::fmt::Debug;
 

@@ -10,6 +10,7 @@ pub(super) fn accepts(old: Option<u128>, new: Option<u128>, pmax: u64, min_gain_
     let Some(new) = new else { return false };
     let Some(old) = old else { return true };
     // Revenues stay below 2^70 and shares of a million below 2^20.
+    // 3.1: accepted if the revenue rises; E.4, and E.6 for the least gain.
     let needed = u128::from(pmax) * u128::from(min_gain_ppm);
     new > old && (new - old) * u128::from(WHOLE_PPM) >= needed
 }

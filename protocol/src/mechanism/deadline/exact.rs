@@ -12,7 +12,7 @@
 //! 4. The order is read off from the front: of the jobs that reach `best(done)` the smallest id
 //!    goes next. Where everybody pays `pmax`, these are the jobs that let the others do so.
 
-use super::market::Lot;
+use super::lot::Lot;
 use crate::mechanism::meter;
 
 /// No value yet. Sums of prices stay below.
@@ -134,6 +134,7 @@ impl Search<'_> {
                     known => known,
                 };
                 let pay = self.pay(place, self.completion[next]);
+                // Eq. 1; E.3, `best(mask)`.
                 best = best.max(u128::from(pay) + rest);
             }
             best

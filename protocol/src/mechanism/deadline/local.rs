@@ -16,7 +16,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use super::market::Lot;
+use super::lot::Lot;
 use crate::mechanism::meter;
 
 /// Moves from one start at the most, so that prices that fall by single micro-credits cannot make a

@@ -9,17 +9,20 @@ impl<K> Job<K> {
     #[must_use]
     pub fn price(&self, completion: u64) -> Option<u64> {
         let age = completion.checked_add(u64::from(self.elapsed))?;
+        // Eqs. 2 and 6: P_j(t_j + i), i up to d_j.
         (age <= u64::from(self.hard)).then(|| self.price_at(age))
     }
 
     /// The price at an age up to the hard deadline.
     fn price_at(&self, age: u64) -> u64 {
         let late = age.saturating_sub(u64::from(self.soft));
+        // P_j(t), section 2: p_max for t < s_j; by E.2 at s_j as well.
         if late == 0 {
             return self.pmax;
         }
         let window = u64::from(self.hard - self.soft);
         let spread = self.pmax - self.pmin;
+        // P_j(t), section 2: p_j from s_j on; E.2.
         match self.shape {
             Shape::Linear => self.pmax - part(spread, late, window),
             Shape::Convex => self.pmin + part(spread, (window - late).pow(2), window.pow(2)),

@@ -3,16 +3,7 @@
 use super::Policy;
 use super::calendar::Calendar;
 use super::order::{rankings, with_front};
-use super::prepare::{Lot, Prepared};
-
-/// Where a lot fits, in numbers of the prepared market.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fit {
-    pub(super) lot: usize,
-    pub(super) start: u32,
-    pub(super) nodes: Vec<Vec<usize>>,
-    pub(super) channel: Option<u32>,
-}
+use super::prepare::{Fit, Lot, Prepared};
 
 /// The result of an attempt.
 #[derive(Debug)]
@@ -35,6 +26,7 @@ pub(super) fn best<K: Ord, N>(prepared: &Prepared<'_, K, N>, policy: Policy) -> 
         .flat_map(|ranking| (0..fronts).map(move |front| with_front(ranking, front)));
     for (attempt, order) in (0u32..).zip(orders) {
         let (total, fits) = fit_all(lots, order, prepared.calendar.copy());
+        // 3.2.1 p. 31: the best of the k attempts; B.2, 5.
         if best.as_ref().is_none_or(|best| best.total < total) {
             best = Some(Attempt {
                 attempt,
@@ -75,6 +67,7 @@ fn fit_all<K, N>(
 
 /// The first start with enough nodes and, if one is needed, a channel.
 fn first_fit<K, N>(index: usize, lot: &Lot<'_, K, N>, calendar: &Calendar) -> Option<Fit> {
+    // 4.3.1 p. 60: greedy first fit; B.2, 4.
     let starts = lot.starts.clone()?;
     let length = lot.bid.slots;
     let runs = calendar.runs(starts.clone(), length);

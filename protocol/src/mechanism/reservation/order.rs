@@ -42,6 +42,7 @@ fn tie<K: Ord, N>(a: &Lot<'_, K, N>, b: &Lot<'_, K, N>) -> Ordering {
 fn figure<K, N>(base: Base, a: &Lot<'_, K, N>, b: &Lot<'_, K, N>) -> (u128, u64) {
     let value = u128::from(a.bid.value);
     match base {
+        // 3.2.1 p. 31: b_i / (s_i * l_i); the other two are of B.4.
         Base::Density => wide(value, b.size),
         Base::Value => wide(value, 1),
         Base::Root => wide(value * value, b.size),
@@ -57,6 +58,7 @@ fn wide(a: u128, b: u64) -> (u128, u64) {
 
 /// An order of attempt: the `front`-th of a ranking first, the others behind it.
 pub(super) fn with_front(ranking: &[usize], front: usize) -> impl Iterator<Item = usize> {
+    // 3.2.1 p. 31: the orderings of the top k; B.2, 3.
     let first = ranking.get(front).copied();
     let others = ranking.iter().enumerate();
     let others = others.filter(move |(place, _)| *place != front);

@@ -10,7 +10,6 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use super::calendar::{Calendar, insert, width};
-use super::greedy::Fit;
 use super::matching::Matching;
 use super::{
     Award, BIDS, Bid, CHANNELS, CLASSES, Error, Input, NODES, Placement, SLOT_RANGE, SLOTS,
@@ -26,6 +25,15 @@ pub(super) struct Lot<'a, K, N> {
     /// Where it may start; `None` if nowhere.
     pub(super) starts: Option<RangeInclusive<u32>>,
     pub(super) matching: Matching,
+}
+
+/// Where a lot fits, in numbers of the prepared market.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fit {
+    pub(super) lot: usize,
+    pub(super) start: u32,
+    pub(super) nodes: Vec<Vec<usize>>,
+    pub(super) channel: Option<u32>,
 }
 
 /// The market in canonical form.
@@ -51,6 +59,7 @@ impl<K: Clone, N: Clone> Prepared<'_, K, N> {
                 nodes: fit.nodes.iter().map(named).collect(),
                 channel: fit.channel,
             },
+            // 3.2.1 p. 31: first price; B.2, 5.
             pay: bid.value,
         }
     }
@@ -100,6 +109,7 @@ where
 /// Whether a bid takes part: at least one slot, one class and one node of each, a window that
 /// does not end before it begins, and no less money than the reserve.
 pub(super) fn counts<K, N>(bid: &Bid<K, N>, reserve: u64) -> bool {
+    // B.2, 1.
     bid.slots > 0
         && !bid.classes.is_empty()
         && bid.classes.iter().all(|class| class.quantity > 0)
@@ -201,6 +211,7 @@ where
 
 /// Step 4 for one bid.
 pub(super) fn starts<K, N>(bid: &Bid<K, N>, input: &Input<K, N>) -> Option<RangeInclusive<u32>> {
+    // B.2, 4.
     let horizon = input.starts.checked_sub(1)?;
     let room = input.slots.checked_sub(bid.slots)?;
     let first = u32::try_from(bid.earliest.max(0)).ok()?;

@@ -1,4 +1,5 @@
-//! The rolling window: an auction per slot, each selling the slots from then on.
+//! The rolling window (3.3.2 p. 39; B.2, 6): an auction per slot, each selling the slots from then
+//! on.
 //!
 //! 1. Round r sells the slots `r .. r + T`, with starts in `r .. r + S`. Bids name slots counted
 //!    from round 0, and so do placements.

@@ -23,7 +23,7 @@ pub struct WindowPolicy {
 }
 
 impl WindowPolicy {
-    /// Mirage's: 104 slots, starts in the first 72, 10 attempts.
+    /// Mirage's: 104 slots, starts in the first 72 (3.4.3 p. 45; B.2), 10 attempts (3.2.1 p. 31).
     pub const MIRAGE: WindowPolicy = WindowPolicy {
         slots: 104,
         starts: 72,

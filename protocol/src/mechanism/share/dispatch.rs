@@ -127,6 +127,7 @@ fn draw<K>(units: u64, shares: &[u64], awards: &[Award<K>], slot: &Slot<'_, K>) 
         .iter()
         .map(|s| u128::from(units) * u128::from(*s))
         .collect();
+    // Section III: a resource goes to a job with a probability in proportion to s_ij.
     let mut drawn: Vec<u64> = entitled.iter().map(|x| (x >> 32) as u64).collect();
     let mut row: Vec<usize> = (0..awards.len()).collect();
     row.sort_by_cached_key(|&i| (slot.rank)(&awards[i].id));

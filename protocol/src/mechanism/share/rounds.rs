@@ -18,7 +18,7 @@ struct Split {
     powers: Row<u128>,
 }
 
-/// The pull of a type on the budget at this share; at most 2^64 - 2^32.
+/// The pull of a type on the budget at this share (Alg. 2, l. 3; D.1); at most 2^64 - 2^32.
 fn pull(utility: Utility, weight: u64, share: u64) -> u64 {
     match utility {
         // The product of a share and its rest is at most 2^62.
@@ -39,6 +39,7 @@ impl Split {
         for (wide, weight) in even.weights.iter_mut().zip(&job.weights) {
             *wide = u64::from(*weight);
         }
+        // Alg. 1, l. 1.
         split(job.budget, &[1; TYPES_MAX], terms.types, &mut even.parts);
         for kind in 0..terms.types {
             meter::steps(1);
@@ -55,10 +56,12 @@ impl Split {
             for kind in 0..terms.types {
                 meter::steps(1);
                 let own = self.powers[kind];
+                // Alg. 2, l. 1; eq. 1.
                 let share = ratio(own, rivals[kind] + own);
                 pulls[kind] = pull(self.utility, self.weights[kind], share);
             }
             let mut parts = self.parts;
+            // Alg. 2, l. 3, its sum over the types of the job (D.2).
             split(self.budget, &pulls, terms.types, &mut parts);
             if parts == self.parts {
                 break;
@@ -90,20 +93,25 @@ pub(super) fn run<K: Clone>(terms: &Terms, jobs: &[&Job<K>]) -> Outcome<K> {
         }
     }
     let (mut rounds, mut converged) = (0, splits.is_empty());
+    // Alg. 1, l. 3.
     while !converged && rounds < terms.max_rounds {
         let mut change = 0;
+        // Alg. 1, l. 4.
         for split in &mut splits {
             for (sum, power) in sums.iter_mut().zip(split.powers) {
                 *sum -= power;
             }
+            // Alg. 1, l. 5; the next job sees it at once (D.1).
             change = change.max(split.respond(&sums, terms));
             for (sum, power) in sums.iter_mut().zip(split.powers) {
                 *sum += power;
             }
         }
+        // Alg. 1, l. 7.
         rounds += 1;
         converged = change < terms.eps;
     }
+    // Alg. 1, l. 8.
     let award = |(job, split): (&&Job<K>, &Split)| Award {
         id: job.id.clone(),
         parts: split.parts[..terms.types].to_vec(),
