@@ -78,6 +78,9 @@ pub struct Plan {
     /// evicted.
     #[serde(default)]
     pub surcharge_ppm: u32,
+    /// Whether users sell and hire at posted prices as well.
+    #[serde(default)]
+    pub hires: bool,
     /// Milliseconds of the world with faults and load.
     pub active_ms: u64,
     /// Milliseconds after that with neither, in which all must come to rest.
@@ -113,6 +116,8 @@ impl Plan {
         plan.rule = auction.pick(&rules).copied().unwrap_or_default();
         plan.switch_cost = auction.pick(&[0, 0, 5, 40]).copied().unwrap_or(0);
         plan.surcharge_ppm = auction.pick(&[0, 200_000]).copied().unwrap_or(0);
+        // One seed of five, by a stream of its own: the others are as they were without hires.
+        plan.hires = Rng::new(seed, "hires").chance(200_000);
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
         plan
@@ -129,6 +134,7 @@ impl Plan {
             rule: Rule::Exact,
             switch_cost: 0,
             surcharge_ppm: 0,
+            hires: false,
             active_ms: 40_000,
             calm_ms: 20_000,
             weather: Weather::FAIR,

@@ -11,6 +11,7 @@ mod i03_append_only;
 mod i04_exactly_once;
 mod i05_buys;
 mod i05_clearing;
+mod i05_posted;
 mod i06_inclusion;
 mod i07_secrecy;
 mod i08_exclusive;
@@ -131,6 +132,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i04_exactly_once::ExactlyOnce>::default(),
         Box::<i05_clearing::Clearing>::default(),
         Box::<i05_buys::Buys>::default(),
+        Box::<i05_posted::Hires>::default(),
         Box::<i06_inclusion::Inclusion>::default(),
         Box::<i07_secrecy::Secrecy>::default(),
         Box::<i08_exclusive::Exclusive>::default(),

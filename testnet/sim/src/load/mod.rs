@@ -19,6 +19,7 @@ mod desk;
 mod errand;
 mod guest;
 mod owner;
+mod posted;
 mod promise;
 mod reserver;
 mod seller;
@@ -100,6 +101,9 @@ impl World {
         self.again(after);
         self.load.deeds += 1;
         let node = self.load.rng.index(self.plan.nodes());
+        if self.hires_now() {
+            return self.hire_somehow(node);
+        }
         match self.load.rng.below(100) {
             _ if self.load.deeds <= FIRST_OFFERS => self.set_offer(node),
             _ if self.load.deeds == FIRST_OFFERS + 1 => self.invite(),
