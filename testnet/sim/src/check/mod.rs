@@ -4,6 +4,7 @@
 //! A checker is a file and a line in [`all`].
 
 mod ahead;
+mod broken;
 mod fact;
 mod i01_conservation;
 mod i02_agreement;
@@ -30,98 +31,12 @@ mod i17_pace;
 mod i18_beacon;
 mod naive;
 mod pools;
+mod sight;
 
+pub use broken::Broken;
 pub use fact::Fact;
 pub use i14_determinism::same;
-
-use crate::world::World;
-use gridbay_core::effect::Effect;
-use gridbay_protocol::ids::BlockId;
-
-/// Something that happened, as checkers see it. Effects of liars are shown as well: look at
-/// [`crate::world::Machine::is_honest`].
-#[derive(Debug)]
-pub enum Sight<'a> {
-    /// A node took a step; its effects are about to be performed.
-    Step {
-        /// The node.
-        node: usize,
-        /// Height of its ledger before.
-        before: u64,
-        /// Its effects.
-        effects: &'a [Effect],
-    },
-    /// An honest node decided a height that no honest node had decided before. Comes once for every
-    /// height, in order, before the [`Sight::Decided`] of that node.
-    Block(&'a Fact),
-    /// A node says that a block was decided and is durable.
-    Decided {
-        /// The node.
-        node: usize,
-        /// Height.
-        height: u64,
-        /// The block.
-        block: BlockId,
-    },
-    /// A node's process ended.
-    Down {
-        /// The node.
-        node: usize,
-    },
-    /// A node's process started; it has taken no step yet.
-    Up {
-        /// The node.
-        node: usize,
-        /// Whether its disk was empty.
-        fresh: bool,
-    },
-    /// An honest node is about to take a message of a liar.
-    Heard {
-        /// The node.
-        node: usize,
-        /// The liar.
-        liar: usize,
-        /// The message.
-        bytes: &'a [u8],
-    },
-}
-
-/// An invariant that looks for its own breach.
-pub trait Check {
-    /// Its id: `I1` to `I18`.
-    fn id(&self) -> &'static str;
-    /// Looks at an event.
-    ///
-    /// # Errors
-    /// The breach, in words.
-    fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String>;
-    /// Looks back at the whole, at the end of the calm.
-    ///
-    /// # Errors
-    /// The breach, in words.
-    fn end(&mut self, _world: &World) -> Result<(), String> {
-        Ok(())
-    }
-}
-
-/// A broken invariant.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{id} broken after {at} ms: {what}")]
-pub struct Broken {
-    /// The invariant.
-    pub id: &'static str,
-    /// World time in milliseconds.
-    pub at: u64,
-    /// The breach, in words.
-    pub what: String,
-}
-
-impl Broken {
-    /// A breach.
-    pub fn new(id: &'static str, at: u64, what: String) -> Broken {
-        Broken { id, at, what }
-    }
-}
+pub use sight::{Check, Sight};
 
 /// All checkers, fresh.
 pub fn all() -> Vec<Box<dyn Check>> {

@@ -7,7 +7,8 @@
 //! jobs fail and penalties fall due.
 
 use super::buyer::micros;
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
 use crate::world::World;
 use gridbay_core::buy::{ContractWish, Terms};
 use gridbay_core::input::Command;

@@ -2,7 +2,8 @@
 //! nobody gives.
 
 use super::buyer::micros;
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
 use super::seller::HOARD;
 use crate::found::node_key;
 use crate::world::World;

@@ -18,6 +18,9 @@ mod deadline;
 mod desk;
 mod errand;
 mod guest;
+mod key;
+mod memory;
+mod opening;
 mod owner;
 mod posted;
 mod promise;
@@ -25,68 +28,19 @@ mod reserver;
 mod seller;
 mod share;
 
-use crate::plan::Plan;
-use crate::rng::Rng;
+pub(crate) use memory::Load;
+
+use crate::check::Broken;
 use crate::world::World;
-use client::Client;
-use desk::Key;
-use errand::Errand;
+use errand::{Errand, Task};
 use gridbay_core::input::{Command, Input};
-use gridbay_core::key::OrderKey;
-use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::ClassId;
-use gridbay_protocol::invitation::Invitation;
-use promise::Promises;
-use std::collections::BTreeMap;
+use opening::Opening;
 
 /// The first deeds are offers.
 const FIRST_OFFERS: u64 = 4;
-
-/// The users' memory.
-pub(crate) struct Load {
-    rng: Rng,
-    deed_ms: u64,
-    deeds: u64,
-    /// Orders placed so far: the next one's local name.
-    orders: u64,
-    /// Orders placed: the node and its local name.
-    placed: Vec<(usize, OrderKey)>,
-    /// Keys of the nodes' accounts.
-    keys: Vec<Key>,
-    clients: Vec<Client>,
-    /// Invitations by the guest's node.
-    invited: BTreeMap<usize, Invitation>,
-    errands: Vec<Errand>,
-    /// Entries handed in lately, for users that send things twice.
-    handed: Vec<SignedEntry>,
-    promises: Promises,
-    drained: bool,
-}
-
-impl Load {
-    pub(crate) fn new(plan: &Plan) -> Load {
-        let mut load = Load {
-            rng: Rng::new(plan.seed, "load"),
-            deed_ms: plan.deed_ms,
-            deeds: 0,
-            orders: 0,
-            placed: Vec::new(),
-            keys: (0..plan.nodes()).map(desk::node_account).collect(),
-            clients: Vec::new(),
-            invited: BTreeMap::new(),
-            errands: Vec::new(),
-            handed: Vec::new(),
-            promises: Promises::default(),
-            drained: false,
-        };
-        load.plan_errands(plan);
-        load
-    }
-    /// Most trade is in one class, so that there is competition; none is in the last.
-    fn class(&mut self, classes: &[ClassId]) -> ClassId {
-        classes[usize::from(self.rng.chance(250_000))]
-    }
-}
+/// Milliseconds between two looks at an errand that waits for something.
+const LOOK_MS: u64 = 150;
 
 impl World {
     /// A user somewhere does something.
@@ -145,5 +99,35 @@ impl World {
             self.cover.deed(what);
             self.input(node, 0, Input::Command { token: 0, command });
         }
+    }
+    /// Looks at a bid that is to be opened in a while, and again until that is done.
+    fn look_again(&mut self, opening: Box<Opening>) {
+        let at = self.now + LOOK_MS;
+        let task = Task::Open(opening);
+        self.load.errands.push(Errand { at, task });
+        self.again(LOOK_MS);
+    }
+    fn run_errand(&mut self, task: Task) {
+        match task {
+            Task::Open(opening) => self.open_by_hand(opening),
+            Task::Hoard => {
+                self.again(1);
+                self.hoard(seller::HOARD);
+            }
+            Task::Wait => {
+                self.again(1);
+                self.wait_for_ever();
+            }
+            Task::Overdo => {
+                self.again(1);
+                self.overdo();
+            }
+        }
+    }
+    /// Whether every refusal for good was kept.
+    pub(crate) fn check_promises(&self) -> Result<(), Broken> {
+        let broken = |what| Broken::new("admission", self.now, what);
+        let mut cores = self.honest().filter_map(|n| self.core(n));
+        cores.try_for_each(|core| self.load.promises.are_kept(core).map_err(broken))
     }
 }
