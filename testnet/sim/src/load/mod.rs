@@ -8,8 +8,9 @@
 //! 3. A deed that is due at a certain time after another is an errand.
 //! 4. An entry that was refused for good must never take effect (`promise`).
 
-mod amender;
 mod appellant;
+mod ausubel;
+mod buy;
 mod buyer;
 mod client;
 mod clumsy;
@@ -24,13 +25,14 @@ mod opening;
 mod owner;
 mod posted;
 mod promise;
-mod reserver;
+mod reservation;
 mod seller;
 mod share;
 
 pub(crate) use memory::Load;
 
 use crate::check::Broken;
+use crate::ways;
 use crate::world::World;
 use errand::{Errand, Task};
 use gridbay_core::input::{Command, Input};
@@ -55,35 +57,27 @@ impl World {
         self.again(after);
         self.load.deeds += 1;
         let node = self.load.rng.index(self.plan.nodes());
-        if self.hires_now() {
-            return self.hire_somehow(node);
+        let beside = ways::beside(&self.plan, &mut self.load.rng);
+        if let Some(deed) = beside {
+            return deed(self, node);
         }
-        match self.load.rng.below(100) {
+        let side = self.load.rng.below(100);
+        match side {
             _ if self.load.deeds <= FIRST_OFFERS => self.set_offer(node),
             _ if self.load.deeds == FIRST_OFFERS + 1 => self.invite(),
             _ if self.load.deeds == FIRST_OFFERS + 2 => self.set_pool(node),
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=31 => self.bid(node),
-            32..=34 => self.amend(),
-            35..=37 => self.reserve(node),
-            38 => self.plan_offer(node),
-            39..=41 => self.deadline(node),
-            42..=44 => self.propose(node),
-            45..=47 => self.contract_by_hand(),
-            48..=54 => self.buy(node),
             55..=58 => self.cancel(),
-            59..=61 => self.claim(node),
             62..=64 => self.transfer(node),
             65 => self.drain(node),
             66..=67 => self.change_keys(node),
             68..=69 => self.invite(),
             70 => self.make_noise(),
             71..=79 => self.client_acts(),
-            80 => self.set_pool(node),
-            81..=83 => self.ask_in_vain(),
-            _ => self.blunder(),
+            84.. => self.blunder(),
+            _ => ways::on(side)(self, node),
         }
     }
     /// Classes by place: where most trade is, where some is, where none is.

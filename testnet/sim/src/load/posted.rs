@@ -15,8 +15,6 @@ use gridbay_protocol::units::Price;
 /// Labels of a node's posted offers, one for each class in which there is trade; those of its other
 /// offers lie below.
 const POSTED: [u32; 2] = [3, 4];
-/// Of how many deeds in a million hires and their offers are.
-const SHARE_PPM: u64 = 200_000;
 /// Prices are multiples of this, so that some are equal, micro-credits.
 const TICK: u64 = 20;
 /// Ticks of the dearest offer.
@@ -27,12 +25,8 @@ const MOST_UNITS: u64 = 4;
 const MOST_AT_ONCE: u64 = 4;
 
 impl World {
-    /// Whether the next deed is one of this file; never in a world without hires, of which chance
-    /// is not asked either.
-    pub(super) fn hires_now(&mut self) -> bool {
-        self.plan.hires && self.load.rng.chance(SHARE_PPM)
-    }
-    pub(super) fn hire_somehow(&mut self, node: usize) {
+    /// One of what is done at posted prices.
+    pub(crate) fn hire_somehow(&mut self, node: usize) {
         match self.load.rng.below(20) {
             0..=5 => self.post_price(node),
             6 => self.withdraw_posted(node),
