@@ -180,10 +180,10 @@ fn wrong_records_are_reported() {
         |r| r.height += 1,
         |r| r.offers[2].units = 2,
         |r| r.offers[0].reserve = Price(21),
-        |r| drop(r.offers.pop()),
+        |r| r.offers.truncate(2),
         |r| r.bids.swap(0, 1),
         |r| r.bids[1].limit = Price(20),
-        |r| drop(r.bids.pop()),
+        |r| r.bids.truncate(2),
         |r| r.served[0].price = micros(31),
         |r| r.served[0].taken = vec![offer(1, 1, 20), offer(2, 1, 20)],
         |r| r.served.clear(),
@@ -240,7 +240,7 @@ fn wrong_consequences_are_reported() {
 
 #[test]
 fn a_hire_that_ends_before_the_record_may_only_be_cancelled() {
-    let mut effects = with(|r| drop(r.bids.pop()));
+    let mut effects = with(|r| r.bids.truncate(2));
     effects.pop();
     let mut cancelled = effects.clone();
     cancelled.insert(0, ended(2, OrderEnd::Cancelled));
