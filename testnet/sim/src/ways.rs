@@ -1,7 +1,7 @@
-//! The mechanisms of the market in this world, a row each: who tries it, and who checks it.
+//! The mechanisms of the market in this world, a row each: the deeds of its users, its checkers.
 //!
-//! A mechanism's users are in `load`, in a file of its name, its checkers in `check`. What a batch
-//! must see of it is named in `cover::kinds`.
+//! A mechanism's users are in `load`, in a file of its name, its checkers in `check`. The variants
+//! that a batch must see of it are named in `cover::kinds`.
 
 use crate::check::Check;
 use crate::check::i05_buys::Buys;
@@ -14,21 +14,21 @@ use crate::rng::Rng;
 use crate::world::World;
 use std::ops::RangeInclusive;
 
-/// What the user of a node does.
+/// A deed of the user of a node.
 pub(crate) type Deed = fn(&mut World, usize);
 
 /// A mechanism.
 struct Way {
-    /// What its users do, by sides of the die of a hundred that decides what happens next.
+    /// Deeds of its users, by sides of the die of a hundred that decides on the next deed.
     deeds: &'static [(RangeInclusive<u64>, Deed)],
-    /// What they do in some worlds, without a side of that die.
+    /// Their deeds in some worlds, without a side of that die.
     beside: Option<Beside>,
     /// Its checkers, fresh.
     checks: fn() -> Vec<Box<dyn Check>>,
 }
 
-/// Deeds of a mechanism that came when the die had all its sides. Without them a world is, event by
-/// event, what it was before.
+/// Deeds of a mechanism that came when all sides of the die were taken. A world without them is,
+/// event by event, as it was before.
 struct Beside {
     /// Whether a plan has them.
     is_on: fn(&Plan) -> bool,
@@ -92,7 +92,7 @@ const SHARE: Way = Way {
     ..NONE
 };
 
-/// What a side of the die leads to.
+/// The deed of a side of the die.
 ///
 /// # Panics
 /// The side belongs to no mechanism.
@@ -102,7 +102,7 @@ pub(crate) fn on(side: u64) -> Deed {
     deed.expect("every side is somebody's").1
 }
 
-/// What happens without the die. Chance is asked only by mechanisms that are on.
+/// A deed without the die. Only mechanisms that are on ask chance.
 pub(crate) fn beside(plan: &Plan, rng: &mut Rng) -> Option<Deed> {
     let mut on = WAYS.iter().filter_map(|way| way.beside.as_ref());
     let chosen = on.find(|beside| (beside.is_on)(plan) && rng.chance(beside.ppm));

@@ -1,17 +1,17 @@
-//! I5 for hires: who comes first is served first, at the prices that were posted.
+//! I5 for hires: the first to come is served first, at the posted prices.
 //!
-//! 1. After every block the checker keeps a copy of what is for hire, and of the units that leases
-//!    hold ([`Shelf`]). In the next block, what the effects leave of it up to a record is what the
-//!    record offers: no unit is hired twice.
-//! 2. Who came are the hires among the block's entries, in their order. Each class with any has one
-//!    record of them; only who cancels before it is not in it.
+//! 1. After every block the checker keeps a copy of the units for hire and of those that leases hold
+//!    ([`Shelf`]). A record of the next block offers exactly the units that the effects before it
+//!    leave of that copy: no unit is hired twice.
+//! 2. The record of a class has the hires among the block's entries, in their order, except those
+//!    cancelled before it. Every class with any has one record.
 //! 3. One after the other gets the cheapest units that are left, of equal prices those of the
 //!    smaller offer id, unless there are too few of them or one costs more than the hire's limit.
-//!    Served and refused are exactly those, with these units at these prices.
-//! 4. Behind the record who was served has a lease of these units at once, and pays their prices
-//!    for the rest of the slot, rounded up; then slot by slot whatever is posted meanwhile, until
-//!    the slots are over. Who was not ends for the reason that holds.
-//! 5. No other lease begins on what is for hire.
+//!    The record serves exactly these, with these units at these prices.
+//! 4. A hire that is served has a lease of its units at once. It pays their prices for the rest of
+//!    the slot, rounded up; then slot by slot, whatever is posted meanwhile, until its slots are
+//!    over. A hire that is not served ends for the right reason.
+//! 5. No other lease begins on units for hire.
 //!
 //! Not judged: units of an offer that a lease lost undelivered or in a dispute in the same block.
 //! They may be for hire no more.
@@ -50,7 +50,8 @@ pub(crate) struct Hires {
     agreed: BTreeMap<OrderId, Agreed>,
 }
 
-/// Who came in a block and is not decided on yet, and what is to follow for the others.
+/// Hires of a block that are not decided on yet, with their slots, and the ends that are to follow
+/// for the others.
 #[derive(Debug, Default)]
 struct Coming {
     bids: BTreeMap<ClassId, Vec<(PostedBid, u32)>>,
@@ -132,7 +133,7 @@ impl Hires {
         }
     }
 
-    /// Steps 2 and 3, and what is to follow.
+    /// Steps 2 and 3; the leases and ends that are to follow are noted.
     fn decide(&mut self, record: &PostedRecord, coming: &mut Coming) -> Result<(), String> {
         let came = coming.bids.remove(&record.class).unwrap_or_default();
         if came.is_empty() || !record.bids.iter().eq(came.iter().map(|(bid, _)| bid)) {

@@ -1,7 +1,8 @@
 //! Checkers: one invariant each, looking at every event. None of them calls the code that it
 //! checks.
 //!
-//! A checker is a file and a line in [`all`], or, of one mechanism, in the table of [`crate::ways`].
+//! A checker is a file and a line in [`all`], or, of one mechanism, in the table of
+//! [`crate::ways`].
 
 mod ahead;
 mod broken;

@@ -25,7 +25,7 @@ const MOST_UNITS: u64 = 4;
 const MOST_AT_ONCE: u64 = 4;
 
 impl World {
-    /// One of what is done at posted prices.
+    /// A deed at posted prices.
     pub(crate) fn hire_somehow(&mut self, node: usize) {
         match self.load.rng.below(20) {
             0..=5 => self.post_price(node),

@@ -27,8 +27,9 @@ impl Plan {
         plan.rule = auction.pick(&rules).copied().unwrap_or_default();
         plan.switch_cost = auction.pick(&[0, 0, 5, 40]).copied().unwrap_or(0);
         plan.surcharge_ppm = auction.pick(&[0, 200_000]).copied().unwrap_or(0);
-        // One seed of five, by a stream of its own: the others are as they were without hires.
-        plan.hires = Rng::new(seed, "hires").chance(200_000);
+        // One seed of some five, by a stream of its own: the others are as they were before hires,
+        // and the name leaves those alone by which planted faults were found.
+        plan.hires = Rng::new(seed, "hirers").chance(200_000);
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
         plan

@@ -86,7 +86,7 @@ impl Market {
             (*id, copy)
         };
         let offer = |(id, offer): (&OfferId, &gridbay_ledger::Offer)| {
-            // What is for hire at a posted price is sold in no other way.
+            // Units at a posted price are sold in no other way.
             let sells = offer.active && offer.terms.mechanism != Primary::Posted;
             let copy = Offer {
                 class: offer.terms.class,

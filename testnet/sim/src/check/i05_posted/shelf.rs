@@ -1,5 +1,4 @@
-//! What is for hire, and who gets what of it, restated from the rules in
-//! `docs/mechanisms/posted.md`.
+//! Units for hire and their buyers, restated from the rules in `docs/mechanisms/posted.md`.
 
 use gridbay_ledger::State;
 use gridbay_protocol::effect::{Effect, OrderEnd};
@@ -19,7 +18,7 @@ pub(super) struct Stall {
     pub(super) price: Price,
 }
 
-/// What is for hire as a state holds it, then as the effects of the next block leave it.
+/// Units for hire as a state holds them, then as the effects of the next block leave them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shelf {
     pub(super) height: u64,
@@ -100,16 +99,16 @@ impl Shelf {
     }
 }
 
-/// What becomes of a hire.
+/// The outcome of a hire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Units by offer, ascending, and what they cost per slot, micro-credits.
+    /// Units by offer, ascending, and their price per slot, micro-credits.
     Served(Vec<ClearingOffer>, u128),
-    /// Nothing.
+    /// No unit.
     Refused(OrderEnd),
 }
 
-/// What becomes of each who came, in the order in which they came.
+/// The outcomes of a record's bids, in their order.
 pub(super) fn serve(record: &PostedRecord) -> Vec<Outcome> {
     let mut units: Vec<(Price, OfferId)> = Vec::new();
     for offer in &record.offers {

@@ -49,7 +49,7 @@ fn hire(n: u8, units: u32, limit: u64) -> SignedEntry {
     SignedEntry::new(entry, &account_key(0))
 }
 
-/// Three come: for two units, for two that would be dearer, for three that are no more there.
+/// Three hires: of two units, of two that would be dearer, of three that are there no more.
 fn entries() -> Vec<SignedEntry> {
     vec![hire(1, 2, 20), hire(2, 2, 15), hire(3, 3, 90)]
 }
@@ -102,7 +102,7 @@ fn record() -> PostedRecord {
     }
 }
 
-/// What the first hire pays for a slot.
+/// The first hire's lease in a slot.
 fn terms(slot: u64, paid: u64) -> LeaseTerms {
     let share = |n: u8| Share {
         offer: OfferId([n; 32]),
@@ -139,7 +139,7 @@ fn effects() -> Vec<Effect> {
     ]
 }
 
-/// What the checker says of a block with these entries and effects.
+/// The checker's verdict on a block with these entries and effects.
 fn judge(
     checks: &mut Hires,
     entries: Vec<SignedEntry>,
