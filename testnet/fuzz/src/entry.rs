@@ -110,6 +110,10 @@ fn assert_within_limits(body: &EntryBody) {
             assert!((1..=limits::RESOURCES).contains(&claim.weights.len()) && claim.weights[0] > 0);
             assert!(claim.rate.micros() > 0 && claim.tasks > 0 && claim.slots > 0);
         }
+        EntryBody::Posted(hire) => {
+            assert!((1..=limits::ORDER_UNITS).contains(&hire.units));
+            assert!((1..=limits::ORDER_SLOTS).contains(&hire.slots) && hire.limit <= Price::MAX);
+        }
         EntryBody::Buy(buy) => {
             let named: usize = buy.parts.iter().map(|part| part.offers.len()).sum();
             assert!(named <= limits::OFFERS_PER_ACCOUNT);

@@ -178,6 +178,8 @@ fn body(
                 salt: SALT,
             })
         }
+        // As often as buys.
+        18 if reader.once_in(2) => EntryBody::Posted(orders::hire(reader)),
         15 => EntryBody::Deadline(orders::deadline(reader, ledger)),
         16 => EntryBody::Share(orders::claim(reader, ledger)),
         19 => EntryBody::CloseAccount {
@@ -272,6 +274,7 @@ fn offer(reader: &mut Reader<'_>) -> OfferTerms {
             min_gain_ppm: reader.number() as u32,
             bond_ppm: reader.number() as u32,
         }),
+        3 => Primary::Posted,
         _ => Primary::Ausubel,
     };
     let reclaim = match reader.below(4) {

@@ -8,8 +8,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::offer_id;
 use gridbay_protocol::order::{
-    Bid, Buy, BuyPart, Claim, ContractEntry, ContractTerms, Deadline, Group, JobTerms, Reservation,
-    Step,
+    Bid, Buy, BuyPart, Claim, ContractEntry, ContractTerms, Deadline, Group, Hire, JobTerms,
+    Reservation, Step,
 };
 use gridbay_protocol::units::Price;
 
@@ -83,6 +83,16 @@ pub(crate) fn buy(reader: &mut Reader<'_>, ledger: &Ledger) -> Buy {
         stands_until: reader.number(),
         surcharge: credits(reader.number()),
         work: Hash32([4; 32]),
+    }
+}
+
+pub(crate) fn hire(reader: &mut Reader<'_>) -> Hire {
+    Hire {
+        class: class(reader),
+        units: reader.number() as u32,
+        slots: reader.number() as u32,
+        limit: Price(reader.number()),
+        work: Hash32([8; 32]),
     }
 }
 

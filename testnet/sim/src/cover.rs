@@ -242,6 +242,14 @@ impl Cover {
             Posted::Sharing(record) if record.claims.len() > 1 => {
                 self.see("Market", "ContestedPool")
             }
+            Posted::Posted(record) => {
+                let name = match (record.served.len(), record.bids.len()) {
+                    (0, _) => "HiredOut",
+                    (served, bids) if served < bids => "HiredInPart",
+                    _ => "Hired",
+                };
+                self.see("Market", name);
+            }
             _ => {}
         }
     }

@@ -23,4 +23,5 @@ pub mod run;
 pub mod shrink;
 pub mod tell;
 pub mod trace;
+mod ways;
 pub mod world;

@@ -32,7 +32,7 @@ pub(crate) const LIMITS: &[(&str, usize)] = &[
     ("node/core/src", 4),
     ("node/src", 5),
     ("testnet/src", 18),
-    ("testnet/sim/src", 32),
+    ("testnet/sim/src", 3),
     ("testnet/fuzz/src", 3),
 ];
 

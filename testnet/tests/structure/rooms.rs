@@ -23,6 +23,7 @@ const ROOMS: &[&str] = &[
     "ledger/src/sell/",
     "node/core/src/buy/",
     "node/src/buy/",
+    "testnet/sim/src/load/",
 ];
 /// Where else a file of its name belongs to it.
 const MORE: &[&str] = &[

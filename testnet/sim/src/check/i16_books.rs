@@ -197,7 +197,7 @@ impl Books {
 /// Whether this begins what a boundary does for the slot that comes.
 fn is_of_the_next_slot(effect: &Effect) -> bool {
     match effect {
-        Effect::Clearing(_) | Effect::Buy(_) | Effect::Sharing(_) => true,
+        Effect::Clearing(_) | Effect::Buy(_) | Effect::Sharing(_) | Effect::Posted(_) => true,
         Effect::Posting(posting) => matches!(posting.to, Purse::Class(_)),
         _ => false,
     }

@@ -1,6 +1,7 @@
 //! The command line of the simulator: `gridbay-testnet sim ...`, also alone as `gridbay-sim ...`.
 
 mod bias;
+mod common;
 mod hunt;
 pub mod model;
 mod regressions;
@@ -9,13 +10,10 @@ mod run;
 mod shrink;
 mod speed;
 
-use crate::hunt::FaultError;
-use crate::plan::Plan;
-use crate::regression::{self, RegressionError};
-use crate::run::Outcome;
-use std::io::{self, Write};
-use std::ops::Range;
-use std::path::PathBuf;
+pub use common::SimError;
+
+use common::{Which, line, seeds};
+use std::io::Write;
 
 /// Runs deterministic worlds of whole nodes, with faults and liars
 #[derive(Debug, clap::Subcommand)]
@@ -38,29 +36,6 @@ pub enum Sim {
     Hunt(hunt::Hunt),
 }
 
-/// Why a command failed.
-#[derive(Debug, thiserror::Error)]
-pub enum SimError {
-    /// Output cannot be written.
-    #[error("cannot write")]
-    Write(#[from] io::Error),
-    /// A regression cannot be read.
-    #[error(transparent)]
-    Regression(#[from] RegressionError),
-    /// Real nodes were asked for where there are none.
-    #[error("only gridbay-testnet has real nodes to check the model against")]
-    NoNodes,
-    /// A fault cannot be planted.
-    #[error(transparent)]
-    Fault(#[from] FaultError),
-    /// The sources with a fault cannot be built or run.
-    #[error("cannot build or run the patched sources")]
-    Patched(#[source] io::Error),
-    /// A file cannot be made.
-    #[error("cannot make {0}")]
-    Make(PathBuf, #[source] io::Error),
-}
-
 impl Sim {
     /// Does it, and says whether all was well.
     ///
@@ -78,58 +53,5 @@ impl Sim {
             Sim::Model(command) => command.run(out),
             Sim::Hunt(command) => command.run(out),
         }
-    }
-}
-
-/// Reads a range of seeds, `A..B`.
-fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let wanted = || "want two numbers as in 0..200".to_owned();
-    let (first, end) = text.split_once("..").ok_or_else(wanted)?;
-    let number = |text: &str| text.parse().map_err(|_| wanted());
-    let range = number(first)?..number(end)?;
-    if range.is_empty() {
-        return Err("there is no seed in it".to_owned());
-    }
-    Ok(range)
-}
-
-/// Which plan a command is about.
-#[derive(Debug, clap::Args)]
-#[group(required = true, multiple = false)]
-struct Which {
-    /// Seed of a drawn plan
-    #[arg(long)]
-    seed: Option<u64>,
-    /// File with a plan, as `regressions/` holds them
-    #[arg(long)]
-    plan: Option<PathBuf>,
-}
-
-impl Which {
-    fn plan(&self) -> Result<Plan, SimError> {
-        match (&self.plan, self.seed) {
-            (Some(path), _) => Ok(regression::read(path)?.plan),
-            (None, seed) => Ok(Plan::draw(seed.unwrap_or_default())),
-        }
-    }
-}
-
-/// The result of one world, in a line.
-fn line(outcome: &Outcome) -> String {
-    let (plan, yields) = (&outcome.plan, &outcome.yields);
-    match &outcome.broken {
-        Some(broken) => format!(
-            "seed {:>6}  {} validators  FAILED  {broken}",
-            plan.seed, plan.validators
-        ),
-        None => format!(
-            "seed {:>6}  {:>2} validators  {:>4} blocks  {:>4} clearings  {:>4} paid slots  {}",
-            plan.seed,
-            plan.validators,
-            yields.blocks,
-            yields.clearings,
-            yields.settled,
-            &outcome.trace[..16],
-        ),
     }
 }

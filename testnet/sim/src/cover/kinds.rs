@@ -52,9 +52,7 @@ variants!(REFUSALS, refusal_name, Refusal:
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy, Deadline, Contract, Share, Heartbeat, Complain, CloseAccount;
-    // No user of this world hires at posted prices.
-    Posted
+    Commit, Open, Appeal, Buy, Deadline, Contract, Share, Heartbeat, Complain, CloseAccount, Posted,
 );
 variants!(CONTRACT_WORDS, contract_word_name, ContractEntry:
     Propose, Sign, Request, Close, Serve, Complete,
@@ -87,6 +85,9 @@ const MARKET: &[&str] = &[
     "HeldFirst",
     "JobDone",
     "JobFailed",
+    "Hired",
+    "HiredInPart",
+    "HiredOut",
 ];
 
 /// The types that a batch covers, each with all of its variants.
@@ -123,6 +124,8 @@ pub const DEEDS: &[&str] = &[
     "claim",
     "contract closed",
     "drain",
+    "hire",
+    "hires by hand",
     "hoard of offers",
     "job by deadline",
     "job in vain",
@@ -135,6 +138,7 @@ pub const DEEDS: &[&str] = &[
     "planned offer",
     "planned offer that nobody delivers",
     "pool",
+    "posted offer",
     "reservation",
     "transfer",
     "withdrawal",

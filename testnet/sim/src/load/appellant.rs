@@ -2,8 +2,9 @@
 //! that show nothing. One validator, a liar, may give a receipt for anything; more than a third of
 //! the power do not.
 
-use super::client::Opening;
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
+use super::opening::Opening;
 use crate::found::validator_key;
 use gridbay_protocol::appeal::{Appeal, latest_tip};
 use gridbay_protocol::calendar::Calendar;

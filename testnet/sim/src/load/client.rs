@@ -2,14 +2,17 @@
 //! that a sealed bid allows.
 
 use super::buyer::micros;
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
+use super::memory::Client;
+use super::opening::{Opening, SLIPS, Slip};
 use super::owner::key_list;
 use super::seller;
 use crate::world::World;
 use gridbay_protocol::account::{Roles, opened_by};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
-use gridbay_protocol::order::{Amendment, Bid, Buy, BuyPart, Commit, Open, Step, Wish, order_of};
+use gridbay_protocol::ids::{AccountId, Hash32, OrderId};
+use gridbay_protocol::order::{Amendment, Bid, Buy, BuyPart, Commit, Step, Wish, order_of};
 use gridbay_protocol::units::Price;
 
 /// Looks at a bid before its client forgets it: four seconds, less than two rounds while blocks
@@ -17,74 +20,6 @@ use gridbay_protocol::units::Price;
 const LOOKS: u32 = 28;
 /// Size bracket of a client's commitments.
 const BRACKET: u8 = 2;
-
-/// A client.
-pub(super) struct Client {
-    account: AccountId,
-    /// All keys it ever had; the ledger knows which counts.
-    pub(super) keys: Vec<Key>,
-}
-
-/// A client's mistake with a sealed bid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slip {
-    /// Nothing.
-    None,
-    /// Never opens it.
-    Forgets,
-    /// Opens it before its time.
-    Early,
-    /// Opens it when its time is over.
-    Late,
-    /// Opens it again.
-    Twice,
-    /// Opens it with another salt.
-    Salt,
-    /// Sealed a budget below one slot.
-    Budget,
-    /// Sealed a last height that is past.
-    Standing,
-    /// Sealed an amendment: of an order of its own as it may be or not, of somebody else's, or of
-    /// none.
-    Amends,
-}
-
-const SLIPS: [Slip; 9] = [
-    Slip::None,
-    Slip::Forgets,
-    Slip::Early,
-    Slip::Late,
-    Slip::Twice,
-    Slip::Salt,
-    Slip::Budget,
-    Slip::Standing,
-    Slip::Amends,
-];
-
-/// A sealed bid and what is to become of it.
-pub(super) struct Opening {
-    pub(super) client: usize,
-    pub(super) commit: EntryId,
-    wish: Wish,
-    salt: [u8; 32],
-    slip: Slip,
-    looks: u32,
-}
-
-impl Opening {
-    /// The opening of the bid, right or wrong.
-    pub(super) fn open(&self) -> Open {
-        let mut salt = self.salt;
-        if self.slip == Slip::Salt {
-            salt[0] ^= 1;
-        }
-        Open {
-            commit: self.commit,
-            wish: self.wish.clone(),
-            salt,
-        }
-    }
-}
 
 impl Desk<'_> {
     /// A client's account with the key that counts, once the ledger has it.

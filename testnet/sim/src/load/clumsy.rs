@@ -8,7 +8,8 @@ mod leases;
 mod offers;
 mod orders;
 
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
 use super::share;
 use crate::world::World;
 use gridbay_ledger::Order;

@@ -7,7 +7,8 @@
 //! jobs fail and penalties fall due.
 
 use super::buyer::micros;
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
 use crate::world::World;
 use gridbay_core::buy::{ContractWish, Terms};
 use gridbay_core::input::Command;
@@ -40,7 +41,7 @@ const WRONG: [Word; 6] = [
 
 impl World {
     /// A node hands a batch of jobs to another one.
-    pub(super) fn propose(&mut self, node: usize) {
+    pub(crate) fn propose(&mut self, node: usize) {
         let classes = self.classes();
         let class = self.load.class(&classes);
         let to = self.load.rng.index(self.plan.nodes());
@@ -63,7 +64,7 @@ impl World {
         self.order(node, "batch of jobs", class, jobs, job.slots, terms);
     }
     /// An entry about a contract by a client without a node, or by an owner in place of its node.
-    pub(super) fn contract_by_hand(&mut self) {
+    pub(crate) fn contract_by_hand(&mut self) {
         let Some(to) = self.some_validator() else {
             return;
         };

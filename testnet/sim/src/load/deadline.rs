@@ -2,7 +2,8 @@
 //! nobody gives.
 
 use super::buyer::micros;
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
 use super::seller::HOARD;
 use crate::found::node_key;
 use crate::world::World;
@@ -42,7 +43,7 @@ impl World {
         }
     }
     /// A node's units for jobs, or a change of them.
-    pub(super) fn plan_offer(&mut self, node: usize) {
+    pub(crate) fn plan_offer(&mut self, node: usize) {
         let terms = self.planned(node, PLANNED, 250_000);
         self.command(node, "planned offer", Command::SetOffer(terms));
     }
@@ -59,7 +60,7 @@ impl World {
         }
     }
     /// A bag of tasks for one of the sellers that plan.
-    pub(super) fn deadline(&mut self, node: usize) {
+    pub(crate) fn deadline(&mut self, node: usize) {
         let offers = self.core(node).map(|core| core.state().offers());
         let offers = offers.into_iter().flatten().filter(|(_, o)| takes(o));
         let offers: Vec<_> = offers.map(|(id, o)| (*id, o.terms.clone())).collect();
@@ -86,7 +87,7 @@ impl World {
         self.order(node, "job by deadline", of.class, tasks, hard, terms);
     }
     /// One of what the ledger takes no job for.
-    pub(super) fn ask_in_vain(&mut self) {
+    pub(crate) fn ask_in_vain(&mut self) {
         let Some(to) = self.some_validator() else {
             return;
         };

@@ -1,15 +1,14 @@
 //! Entries handed in by hand: an owner of a key needs no node of its own.
 
 use super::Load;
-use crate::found::{account_key, node_key};
-use crate::rng::Rng;
+use super::key::Key;
+use crate::found::node_key;
 use crate::world::World;
 use gridbay_core::input::Input;
 use gridbay_host::message::HostMessage;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId};
-use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
 
@@ -19,29 +18,6 @@ const STRANGER: usize = 1_000;
 const WAIT: u64 = 20;
 /// Entries remembered for those who send things twice.
 const HANDED: usize = 64;
-
-/// A secret key and its public part, which is costly to compute.
-#[derive(Clone)]
-pub(super) struct Key {
-    pub(super) secret: SecretKey,
-    pub(super) public: PublicKey,
-}
-
-impl Key {
-    pub(super) fn new(secret: SecretKey) -> Key {
-        let public = secret.public();
-        Key { secret, public }
-    }
-    /// A key that nobody else has.
-    pub(super) fn fresh(rng: &mut Rng) -> Key {
-        Key::new(SecretKey::from_seed(&rng.bytes32()))
-    }
-}
-
-/// The key of the account of node `n`.
-pub(super) fn node_account(n: usize) -> Key {
-    Key::new(account_key(n))
-}
 
 /// The desk at which a user writes an entry: the ledger of the node it asks, and the users' memory.
 pub(super) struct Desk<'a> {

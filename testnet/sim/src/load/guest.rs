@@ -1,6 +1,6 @@
 //! Guests: nodes that are not in the genesis and open their account with a member's invitation.
 
-use super::desk::Key;
+use super::key::Key;
 use crate::found::credits;
 use crate::world::World;
 use gridbay_core::input::Command;

@@ -8,8 +8,9 @@
 //! 3. A deed that is due at a certain time after another is an errand.
 //! 4. An entry that was refused for good must never take effect (`promise`).
 
-mod amender;
 mod appellant;
+mod ausubel;
+mod buy;
 mod buyer;
 mod client;
 mod clumsy;
@@ -18,74 +19,30 @@ mod deadline;
 mod desk;
 mod errand;
 mod guest;
+mod key;
+mod memory;
+mod opening;
 mod owner;
+mod posted;
 mod promise;
-mod reserver;
+mod reservation;
 mod seller;
 mod share;
 
-use crate::plan::Plan;
-use crate::rng::Rng;
+pub(crate) use memory::Load;
+
+use crate::check::Broken;
+use crate::ways;
 use crate::world::World;
-use client::Client;
-use desk::Key;
-use errand::Errand;
+use errand::{Errand, Task};
 use gridbay_core::input::{Command, Input};
-use gridbay_core::key::OrderKey;
-use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::ClassId;
-use gridbay_protocol::invitation::Invitation;
-use promise::Promises;
-use std::collections::BTreeMap;
+use opening::Opening;
 
 /// The first deeds are offers.
 const FIRST_OFFERS: u64 = 4;
-
-/// The users' memory.
-pub(crate) struct Load {
-    rng: Rng,
-    deed_ms: u64,
-    deeds: u64,
-    /// Orders placed so far: the next one's local name.
-    orders: u64,
-    /// Orders placed: the node and its local name.
-    placed: Vec<(usize, OrderKey)>,
-    /// Keys of the nodes' accounts.
-    keys: Vec<Key>,
-    clients: Vec<Client>,
-    /// Invitations by the guest's node.
-    invited: BTreeMap<usize, Invitation>,
-    errands: Vec<Errand>,
-    /// Entries handed in lately, for users that send things twice.
-    handed: Vec<SignedEntry>,
-    promises: Promises,
-    drained: bool,
-}
-
-impl Load {
-    pub(crate) fn new(plan: &Plan) -> Load {
-        let mut load = Load {
-            rng: Rng::new(plan.seed, "load"),
-            deed_ms: plan.deed_ms,
-            deeds: 0,
-            orders: 0,
-            placed: Vec::new(),
-            keys: (0..plan.nodes()).map(desk::node_account).collect(),
-            clients: Vec::new(),
-            invited: BTreeMap::new(),
-            errands: Vec::new(),
-            handed: Vec::new(),
-            promises: Promises::default(),
-            drained: false,
-        };
-        load.plan_errands(plan);
-        load
-    }
-    /// Most trade is in one class, so that there is competition; none is in the last.
-    fn class(&mut self, classes: &[ClassId]) -> ClassId {
-        classes[usize::from(self.rng.chance(250_000))]
-    }
-}
+/// Milliseconds between two looks at an errand that waits for something.
+const LOOK_MS: u64 = 150;
 
 impl World {
     /// A user somewhere does something.
@@ -100,32 +57,27 @@ impl World {
         self.again(after);
         self.load.deeds += 1;
         let node = self.load.rng.index(self.plan.nodes());
-        match self.load.rng.below(100) {
+        let beside = ways::beside(&self.plan, &mut self.load.rng);
+        if let Some(deed) = beside {
+            return deed(self, node);
+        }
+        let side = self.load.rng.below(100);
+        match side {
             _ if self.load.deeds <= FIRST_OFFERS => self.set_offer(node),
             _ if self.load.deeds == FIRST_OFFERS + 1 => self.invite(),
             _ if self.load.deeds == FIRST_OFFERS + 2 => self.set_pool(node),
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=31 => self.bid(node),
-            32..=34 => self.amend(),
-            35..=37 => self.reserve(node),
-            38 => self.plan_offer(node),
-            39..=41 => self.deadline(node),
-            42..=44 => self.propose(node),
-            45..=47 => self.contract_by_hand(),
-            48..=54 => self.buy(node),
             55..=58 => self.cancel(),
-            59..=61 => self.claim(node),
             62..=64 => self.transfer(node),
             65 => self.drain(node),
             66..=67 => self.change_keys(node),
             68..=69 => self.invite(),
             70 => self.make_noise(),
             71..=79 => self.client_acts(),
-            80 => self.set_pool(node),
-            81..=83 => self.ask_in_vain(),
-            _ => self.blunder(),
+            84.. => self.blunder(),
+            _ => ways::on(side)(self, node),
         }
     }
     /// Classes by place: where most trade is, where some is, where none is.
@@ -141,5 +93,35 @@ impl World {
             self.cover.deed(what);
             self.input(node, 0, Input::Command { token: 0, command });
         }
+    }
+    /// Looks at a bid that is to be opened in a while, and again until that is done.
+    fn look_again(&mut self, opening: Box<Opening>) {
+        let at = self.now + LOOK_MS;
+        let task = Task::Open(opening);
+        self.load.errands.push(Errand { at, task });
+        self.again(LOOK_MS);
+    }
+    fn run_errand(&mut self, task: Task) {
+        match task {
+            Task::Open(opening) => self.open_by_hand(opening),
+            Task::Hoard => {
+                self.again(1);
+                self.hoard(seller::HOARD);
+            }
+            Task::Wait => {
+                self.again(1);
+                self.wait_for_ever();
+            }
+            Task::Overdo => {
+                self.again(1);
+                self.overdo();
+            }
+        }
+    }
+    /// Whether every refusal for good was kept.
+    pub(crate) fn check_promises(&self) -> Result<(), Broken> {
+        let broken = |what| Broken::new("admission", self.now, what);
+        let mut cores = self.honest().filter_map(|n| self.core(n));
+        cores.try_for_each(|core| self.load.promises.are_kept(core).map_err(broken))
     }
 }

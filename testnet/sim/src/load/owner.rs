@@ -1,7 +1,8 @@
 //! Owners of accounts: they move money and change keys.
 
 use super::buyer::micros;
-use super::desk::{Desk, Key};
+use super::desk::Desk;
+use super::key::Key;
 use crate::world::World;
 use gridbay_core::input::Command;
 use gridbay_protocol::account::{AccountKey, Roles};

@@ -2,8 +2,7 @@
 //!
 //! The reasons that are for good are judged here by their meaning, not by the ledger's own opinion.
 
-use crate::check::Broken;
-use crate::world::World;
+use gridbay_core::Core;
 use gridbay_ledger::Refusal;
 use gridbay_protocol::ids::EntryId;
 use std::collections::BTreeMap;
@@ -18,6 +17,17 @@ impl Promises {
         if is_for_good(refusal) {
             self.0.insert(id, refusal.to_string());
         }
+    }
+    /// Whether a node's chain has none of these entries.
+    pub(super) fn are_kept(&self, core: &Core) -> Result<(), String> {
+        for (id, refusal) in &self.0 {
+            if let Some(height) = core.host().entry_height(id) {
+                return Err(format!(
+                    "entry {id} was refused for good ({refusal}) and took effect at height {height}"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -52,23 +62,5 @@ fn is_for_good(refusal: &Refusal) -> bool {
         | Refusal::Receipts(_)
         | Refusal::ReceiptPower { .. } => true,
         _ => false,
-    }
-}
-
-impl World {
-    /// Whether every refusal for good was kept.
-    pub(crate) fn check_promises(&self) -> Result<(), Broken> {
-        for n in self.honest() {
-            let Some(core) = self.core(n) else { continue };
-            for (id, refusal) in &self.load.promises.0 {
-                if let Some(height) = core.host().entry_height(id) {
-                    let what = format!(
-                        "entry {id} was refused for good ({refusal}) and took effect at height {height}"
-                    );
-                    return Err(Broken::new("admission", self.now, what));
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -29,7 +29,7 @@ fn pools(state: &State) -> Vec<(OfferId, ClassId)> {
 impl World {
     /// Some units of a node as a pool: of fewer units than there are claims, so that chance
     /// decides.
-    pub(super) fn set_pool(&mut self, node: usize) {
+    pub(crate) fn set_pool(&mut self, node: usize) {
         let class = self.classes()[0];
         let rng = &mut self.load.rng;
         let units = rng.range(1, 3) as u32;
@@ -50,7 +50,7 @@ impl World {
         self.command(node, "pool", Command::SetOffer(terms));
     }
     /// A claim with much money or little, for what may be more than there is.
-    pub(super) fn claim(&mut self, node: usize) {
+    pub(crate) fn claim(&mut self, node: usize) {
         let pools = self.core(node).map(|core| pools(core.state()));
         let pools = pools.unwrap_or_default();
         let Some((offer, class)) = self.load.rng.pick(&pools).copied() else {

@@ -15,6 +15,7 @@ mod jobs;
 pub(crate) mod machine;
 mod net;
 mod perform;
+mod questions;
 mod queue;
 mod trouble;
 
@@ -34,6 +35,7 @@ use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::memo;
 use net::Net;
+use questions::Questions;
 use queue::{Event, Queue};
 use std::collections::BTreeMap;
 
@@ -61,7 +63,7 @@ pub struct World {
     network: NetworkId,
     net: Net,
     queue: Queue,
-    questions: perform::Questions,
+    questions: Questions,
     by_key: BTreeMap<[u8; 32], usize>,
     pub(crate) load: Load,
     rng: Rng,
@@ -86,7 +88,7 @@ impl World {
             machines: (0..nodes).map(|n| Machine::new(lie(n))).collect(),
             net: Net::new(nodes, plan.weather, plan.seed),
             queue: Queue::default(),
-            questions: perform::Questions::default(),
+            questions: Questions::default(),
             by_key: (0..nodes).map(|n| (*node_key(n).as_bytes(), n)).collect(),
             load: Load::new(&plan),
             rng: Rng::new(plan.seed, "world"),

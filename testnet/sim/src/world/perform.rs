@@ -1,44 +1,19 @@
 //! The body of every node: the world performs the requests of its core.
 
 use super::World;
+use super::questions::{Question, Waits};
 use super::queue::Event;
 use crate::check::{Fact, Sight};
 use crate::found::node_key;
 use gridbay_core::adverts::Heard;
-use gridbay_core::agent::{AgentReply, AgentRequest, RunId};
+use gridbay_core::agent::{AgentReply, AgentRequest};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Fetch, Input};
-use gridbay_core::key::OrderKey;
 use gridbay_protocol::ids::BlockId;
 use gridbay_protocol::keys::PublicKey;
-use std::collections::BTreeMap;
 
 /// Milliseconds after which a question counts as not answered.
 const PATIENCE_MS: u64 = 10_000;
-
-/// The asker that waits for an answer, and its question.
-#[derive(Clone, Debug)]
-enum Waits {
-    /// A core's own question.
-    Core(u64),
-    /// The body, for an output file of a run.
-    File { order: OrderKey, job: RunId },
-}
-
-#[derive(Clone, Debug)]
-struct Question {
-    node: usize,
-    life: u64,
-    to: usize,
-    waits: Waits,
-}
-
-/// Questions in flight.
-#[derive(Debug, Default)]
-pub(crate) struct Questions {
-    open: BTreeMap<u64, Question>,
-    next: u64,
-}
 
 impl World {
     pub(super) fn perform(&mut self, n: usize, effect: Effect) {

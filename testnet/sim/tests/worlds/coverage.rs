@@ -16,6 +16,7 @@ fn short(seed: u64) -> Plan {
     Plan {
         active_ms: 35_000,
         calm_ms: 5_000,
+        hires: seed.is_multiple_of(3),
         ..Plan::calm(seed, 4)
     }
 }

@@ -8,6 +8,7 @@ use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::limits::RESERVATIONS_DECIDED;
+use gridbay_protocol::offer::Primary;
 use gridbay_protocol::order::{Reservation, Step};
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::record::ausubel::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
@@ -85,9 +86,11 @@ impl Market {
             (*id, copy)
         };
         let offer = |(id, offer): (&OfferId, &gridbay_ledger::Offer)| {
+            // Units at a posted price are sold in no other way.
+            let sells = offer.active && offer.terms.mechanism != Primary::Posted;
             let copy = Offer {
                 class: offer.terms.class,
-                units: if offer.active { offer.terms.units } else { 0 },
+                units: if sells { offer.terms.units } else { 0 },
                 reserve: offer.terms.reserve.0,
             };
             (*id, copy)

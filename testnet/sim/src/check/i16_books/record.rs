@@ -129,9 +129,13 @@ fn charged(
     behind: &[Effect],
 ) -> bool {
     let class = Purse::Class(*class);
-    let is_record =
-        |e: &&Effect| matches!(e, Effect::Clearing(_) | Effect::Buy(_) | Effect::Sharing(_));
-    let behind = behind.iter().take_while(|e| !is_record(e));
+    let sells = |e: &Effect| {
+        matches!(
+            e,
+            Effect::Clearing(_) | Effect::Buy(_) | Effect::Sharing(_) | Effect::Posted(_)
+        )
+    };
+    let behind = behind.iter().take_while(|e| !sells(e));
     let charged = behind.filter_map(|effect| match effect {
         Effect::Posting(p) if p.to == class && p.reason == Reason::Charge => {
             Some((p.order, p.from, p.amount))

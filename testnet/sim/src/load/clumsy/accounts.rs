@@ -1,7 +1,8 @@
 //! Blunders with accounts: their keys, their money, invitations, and entries as such.
 
 use super::super::buyer::micros;
-use super::super::desk::{Desk, Key};
+use super::super::desk::Desk;
+use super::super::key::Key;
 use super::super::owner::key_list;
 use crate::found::credits;
 use gridbay_protocol::account::Roles;

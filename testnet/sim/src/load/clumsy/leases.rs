@@ -1,6 +1,7 @@
 //! Blunders with leases: wrong deliveries, failures, heartbeats and complaints.
 
-use super::super::desk::{Desk, Key};
+use super::super::desk::Desk;
+use super::super::key::Key;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, LeaseId};
 

@@ -1,6 +1,7 @@
 //! Blunders with offers.
 
-use super::super::desk::{Desk, Key};
+use super::super::desk::Desk;
+use super::super::key::Key;
 use super::super::seller::{self, HOARD};
 use crate::found::node_key;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};

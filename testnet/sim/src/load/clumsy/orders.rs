@@ -1,7 +1,8 @@
 //! Blunders with orders.
 
 use super::super::buyer::micros;
-use super::super::desk::{Desk, Key};
+use super::super::desk::Desk;
+use super::super::key::Key;
 use gridbay_ledger::{Order, Stage};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OrderId};

@@ -10,7 +10,7 @@ use gridbay_protocol::order::Group;
 impl World {
     /// A reservation for one of the next slots. Where little is offered under reservation, many
     /// never fit.
-    pub(super) fn reserve(&mut self, node: usize) {
+    pub(crate) fn reserve(&mut self, node: usize) {
         let classes = self.classes();
         let class = self.load.class(&classes);
         let Some((next, offers)) = self.core(node).map(|core| {

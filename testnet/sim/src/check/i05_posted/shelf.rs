@@ -1,0 +1,143 @@
+//! Units for hire and their buyers, restated from the rules in `docs/mechanisms/posted.md`.
+
+use gridbay_ledger::State;
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::offer::Primary;
+use gridbay_protocol::record::ausubel::ClearingOffer;
+use gridbay_protocol::record::posted::{PostedBid, PostedRecord};
+use gridbay_protocol::units::Price;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Units at a posted price.
+#[derive(Clone, Debug)]
+pub(super) struct Stall {
+    pub(super) class: ClassId,
+    pub(super) units: u32,
+    pub(super) price: Price,
+}
+
+/// Units for hire as a state holds them, then as the effects of the next block leave them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shelf {
+    pub(super) height: u64,
+    pub(super) stalls: BTreeMap<OfferId, Stall>,
+    pub(super) leases: BTreeMap<LeaseId, Vec<Share>>,
+    /// Offers of leases that ended undelivered in this block: perhaps not for hire any more.
+    pub(super) doubtful: BTreeSet<OfferId>,
+}
+
+impl Shelf {
+    pub(super) fn of(state: &State) -> Shelf {
+        let posted = |o: &gridbay_ledger::Offer| o.active && o.terms.mechanism == Primary::Posted;
+        let stalls = state.offers().filter(|(_, offer)| posted(offer));
+        let stalls = stalls.map(|(id, offer)| {
+            let stall = Stall {
+                class: offer.terms.class,
+                units: offer.terms.units,
+                price: offer.terms.reserve,
+            };
+            (*id, stall)
+        });
+        let leases = state.leases();
+        Shelf {
+            height: state.height(),
+            stalls: stalls.collect(),
+            leases: leases.map(|(id, l)| (*id, l.shares.clone())).collect(),
+            doubtful: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn apply(&mut self, effect: &Effect) {
+        match effect {
+            Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
+                let before = self.leases.insert(terms.lease, terms.shares.clone());
+                // A reservation goes on without units that were not delivered.
+                let before = before.unwrap_or_default().into_iter();
+                let gone = before.filter(|b| terms.shares.iter().all(|s| s.offer != b.offer));
+                self.doubtful.extend(gone.map(|share| share.offer));
+            }
+            Effect::Lease(LeaseEvent::Ended { lease, end, .. }) => {
+                let gone = self.leases.remove(lease).unwrap_or_default();
+                if *end == LeaseEnd::Undelivered {
+                    self.doubtful.extend(gone.iter().map(|share| share.offer));
+                }
+            }
+            Effect::Lease(LeaseEvent::Disputed { offer, .. }) => {
+                self.doubtful.insert(*offer);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a lease lies on any unit that was for hire.
+    pub(super) fn has(&self, terms: &LeaseTerms) -> bool {
+        let mut shares = terms.shares.iter();
+        shares.any(|share| self.stalls.contains_key(&share.offer))
+    }
+
+    /// Whether a record has the units that are for hire, at their prices, and no others.
+    pub(super) fn compare(&self, record: &PostedRecord) -> Result<(), String> {
+        let stalls = self.stalls.iter().filter(|(_, s)| s.class == record.class);
+        let free = stalls.map(|(id, stall)| {
+            let shares = self.leases.values().flatten().filter(|s| s.offer == *id);
+            let held = shares.map(|share| share.units).sum();
+            ClearingOffer {
+                offer: *id,
+                units: stall.units.saturating_sub(held),
+                reserve: stall.price,
+            }
+        });
+        let certain =
+            |o: &ClearingOffer| !self.doubtful.contains(&o.offer) || record.offers.contains(o);
+        let free: Vec<_> = free.filter(|o| o.units > 0 && certain(o)).collect();
+        match record.offers == free {
+            true => Ok(()),
+            false => Err(format!("{free:?} were for hire: {record:?}")),
+        }
+    }
+}
+
+/// The outcome of a hire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// Units by offer, ascending, and their price per slot, micro-credits.
+    Served(Vec<ClearingOffer>, u128),
+    /// No unit.
+    Refused(OrderEnd),
+}
+
+/// The outcomes of a record's bids, in their order.
+pub(super) fn serve(record: &PostedRecord) -> Vec<Outcome> {
+    let mut units: Vec<(Price, OfferId)> = Vec::new();
+    for offer in &record.offers {
+        units.extend((0..offer.units).map(|_| (offer.reserve, offer.offer)));
+    }
+    units.sort_unstable();
+    let bids = record.bids.iter();
+    bids.map(|bid| serve_one(bid, &mut units)).collect()
+}
+
+/// Takes one unit after the other from the front, where the cheapest are.
+fn serve_one(bid: &PostedBid, units: &mut Vec<(Price, OfferId)>) -> Outcome {
+    let wanted = bid.units as usize;
+    if units.len() < wanted {
+        return Outcome::Refused(OrderEnd::NoUnits);
+    }
+    if units[..wanted].iter().any(|(price, _)| *price > bid.limit) {
+        return Outcome::Refused(OrderEnd::TooDear);
+    }
+    let mut taken: BTreeMap<OfferId, ClearingOffer> = BTreeMap::new();
+    let mut sum = 0;
+    for (price, offer) in units.drain(..wanted) {
+        let none = ClearingOffer {
+            offer,
+            units: 0,
+            reserve: price,
+        };
+        taken.entry(offer).or_insert(none).units += 1;
+        sum += u128::from(price.0);
+    }
+    Outcome::Served(taken.into_values().collect(), sum)
+}
