@@ -1,15 +1,18 @@
 //! The demo's jobs: real programs of a POSIX system, and how their results are judged.
 //!
 //! A job sees only the system's programs and its own work directory, so each brings its script and
-//! data as input files. Its output is compared with results that this program computes by itself.
+//! data as input files. What comes back is compared with what this program computes by itself.
 
 mod hash;
+mod output;
 mod sleep;
 mod words;
 
+pub(crate) use output::Output;
+
 use crate::market::File;
 
-/// The work of an order.
+/// What an order runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Counts words of the repository's documents, each rank in its share of them.
@@ -18,15 +21,6 @@ pub(crate) enum Work {
     Hash,
     /// Counts seconds. Starts again from nothing when it was preempted.
     Sleep(u32),
-}
-
-/// The output of a rank.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Output {
-    /// Standard output.
-    pub(crate) stdout: String,
-    /// The file named by [`Work::result_file`].
-    pub(crate) file: String,
 }
 
 impl Work {
