@@ -27,6 +27,7 @@ mod i16_delivery;
 mod i16_plans;
 mod i17_pace;
 mod i18_beacon;
+pub mod judge;
 mod naive;
 mod pools;
 
