@@ -1,8 +1,7 @@
-//! The evidence for the checks, gathered from the nodes before they are stopped.
+//! Everything that the checks judge, gathered from the nodes before they are stopped.
 
 use super::order::Order;
-use super::scene::Crash;
-use super::stage::Stage;
+use super::stage::{Crash, Stage};
 use crate::network::{Network, Part, cli, find_processes};
 use anyhow::Context as _;
 use futures::future::try_join_all;
@@ -12,8 +11,7 @@ use gridbay_node::api::types::{
 };
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
-use gridbay_protocol::ids::{AccountId, BlockId, Hash32};
-use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::ids::{AccountId, BlockId, Hash32, OrderId};
 use std::time::Duration;
 
 /// Auctions whose proofs are checked by the command line at the most.
@@ -23,7 +21,7 @@ const LIST: usize = 1_000;
 /// Headers in one answer.
 const HEADERS: u64 = 256;
 
-/// The evidence.
+/// What the checks judge.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
     /// Orders with their outputs.
@@ -32,26 +30,38 @@ pub(crate) struct Evidence {
     pub(crate) accounts: Vec<Account>,
     /// Micro-credits minted by the genesis.
     pub(crate) minted: u64,
-    /// The bank's money: revenue that is nobody else's, such as the part of a refund above the cost
-    /// of its units.
+    /// What the bank has: revenue that is nobody else's, such as the part of a refund above what
+    /// its units cost.
     pub(crate) bank: Signed,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
-    /// The blocks' effects on reservations, contracts, hires, and leases begun or renewed, in
-    /// order.
+    /// What the blocks did, in order.
     pub(crate) records: Vec<Record>,
     /// The network's rules.
     pub(crate) policy: Policy,
     /// Chains of all nodes up to the height that all of them have.
     pub(crate) chains: Vec<Chain>,
-    /// The result of the crash.
+    /// What the crash showed.
     pub(crate) crash: Crash,
-    /// The result of `auction verify`.
+    /// `auction verify`: how many had sales, how many were verified, and what it complained about.
     pub(crate) verified: Verified,
     /// `ledger verify` by node: its complaint, if any.
     pub(crate) ledgers: Vec<(String, Option<String>)>,
     /// Processes of jobs that were alive after all orders had ended.
     pub(crate) leftovers: Vec<String>,
+}
+
+impl Evidence {
+    /// What an order cost its buyer, by the account's statement, in micro-credits.
+    pub(crate) fn spent(&self, order: &Order, id: OrderId) -> i64 {
+        let accounts = self.accounts.iter();
+        let own = accounts.filter(|account| account.name == order.wish.buyer);
+        let movements = own.flat_map(|account| &account.movements);
+        let amounts = movements
+            .filter(|m| m.order == Some(id))
+            .map(|m| m.amount.0);
+        -amounts.sum::<i64>()
+    }
 }
 
 /// An account's statement.
@@ -96,7 +106,7 @@ pub(crate) struct Record {
 pub(crate) struct Chain {
     /// Name of the node.
     pub(crate) node: String,
-    /// Last height that all nodes have; the node's block and state root there follow.
+    /// Last height that all nodes have, and what this node has there.
     pub(crate) height: u64,
     /// Block id there.
     pub(crate) block: BlockId,
@@ -106,19 +116,20 @@ pub(crate) struct Chain {
     pub(crate) headers: Vec<Vec<u8>>,
 }
 
-/// The result of `auction verify`.
+/// What `auction verify` said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verified {
     /// Auctions that sold something.
     pub(crate) with_sales: usize,
     /// Auctions verified.
     pub(crate) verified: usize,
-    /// Its complaint.
+    /// What it complained about.
     pub(crate) complaint: Option<String>,
 }
 
 /// Gathers everything.
-pub(super) async fn gather(stage: &mut Stage<'_>, crash: Crash) -> anyhow::Result<Evidence> {
+pub(super) async fn gather(stage: &mut Stage<'_>) -> anyhow::Result<Evidence> {
+    let crash = stage.crash.clone().context("no validator was killed")?;
     let leftovers = leftovers(&stage.network).await?;
     let network = &stage.network;
     let accounts = accounts(network).await?;
@@ -203,16 +214,8 @@ async fn records(network: &Network, up_to: u64) -> anyhow::Result<Vec<Record>> {
     for height in 1..=up_to {
         let path = format!("/ledger/blocks/{height}/effects");
         let effects: Vec<Effect> = client.get(&path).await.context("effects of a block")?;
-        let kept = effects.into_iter().filter(|effect| {
-            matches!(
-                effect,
-                Effect::Reservation(_)
-                    | Effect::Contract(_)
-                    | Effect::Posted(_)
-                    | Effect::Lease(LeaseEvent::Started(_) | LeaseEvent::Renewed(_))
-            )
-        });
-        records.extend(kept.map(|effect| Record { height, effect }));
+        let effects = effects.into_iter();
+        records.extend(effects.map(|effect| Record { height, effect }));
     }
     Ok(records)
 }

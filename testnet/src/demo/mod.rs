@@ -1,18 +1,20 @@
 //! The demo: one market, end to end, in real processes on this machine.
 //!
-//! 1. Found a federation of four validators that also sell, and seven other nodes that join by
-//!    invitation: six buyers, and one that provides for others.
+//! 1. Found a federation of four validators that also sell, and seven others who join by
+//!    invitation: six buyers, and one who provides for others.
 //! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces,
-//!    jobs by deadlines, nodes reserved ahead and jobs under contract (both go on while a validator
-//!    is killed and restarted), shares of a pool, two hires at a posted price, and settlement. All
-//!    jobs are real programs ([`work`]).
-//! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`]).
-//! 4. Stop everything, check that nothing is left, and report.
+//!    jobs by deadlines, nodes reserved ahead and jobs under contract, both of which go on while a
+//!    validator is killed and restarted, settlement. All jobs are real programs ([`work`]).
+//! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`], and
+//!    a check beside its scene).
+//! 4. Stop everything, see that nothing is left, and report.
 
 mod check;
 mod evidence;
 mod order;
 mod report;
+#[cfg(test)]
+mod sample;
 mod scene;
 mod stage;
 mod statement;
@@ -31,9 +33,9 @@ pub(crate) const VALIDATORS: usize = 4;
 /// Nodes that sell nothing of their own.
 pub(crate) const BUYERS: usize = 7;
 
-/// Time until all nodes must be ready.
+/// Until all nodes are ready.
 const START_TIME: Duration = Duration::from_secs(45);
-/// Time until all orders must be over.
+/// Until all orders are over.
 const PLAY_TIME: Duration = Duration::from_secs(120);
 
 /// Runs the demo in a new run folder, with nodes that are `program` run again.
@@ -53,11 +55,12 @@ pub(crate) async fn run(
     let mut stage = Stage {
         network,
         orders: Vec::new(),
+        crash: None,
         progress,
         deadline: Instant::now() + PLAY_TIME,
     };
-    let crash = scene::play(&mut stage).await?;
-    let evidence = evidence::gather(&mut stage, crash).await?;
+    scene::play(&mut stage).await?;
+    let evidence = evidence::gather(&mut stage).await?;
     let mut report = Report::new(&evidence);
 
     let ended = stage.network.stop();

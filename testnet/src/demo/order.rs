@@ -7,7 +7,11 @@ use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Why};
 use gridbay_protocol::units::Credits;
 
-/// A wish for an order.
+/// Seconds for work that no plan waits for: more than any of it needs, less than would make a buy's
+/// prepayment large.
+pub(crate) const LONG: u32 = 120;
+
+/// What is ordered.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
     /// Name of the order.
@@ -22,22 +26,13 @@ pub(crate) struct Wish {
     pub(crate) max_price: Option<Credits>,
     /// How it gets its nodes.
     pub(crate) how: How,
-    /// Its work.
+    /// Seconds that each rank may take.
+    pub(crate) seconds: u32,
+    /// What it runs.
     pub(crate) work: Work,
 }
 
 impl Wish {
-    /// Seconds that each rank may take.
-    pub(crate) fn seconds(&self) -> u32 {
-        match self.how {
-            // One slot.
-            How::Deadline(_) => 2,
-            // Two of them.
-            How::Reservation(_) | How::Contract(_) => 4,
-            // More than any of them needs, less than would make a buy's prepayment large.
-            _ => 120,
-        }
-    }
     /// Stages the inputs of its work at the buyer's node.
     pub(crate) async fn stage(&self, client: &Client) -> anyhow::Result<JobRequest> {
         let result = self.work.result_file().map(str::to_owned);
@@ -46,7 +41,7 @@ impl Wish {
             class: self.class.to_owned(),
             nodes: self.nodes,
             max_price: self.max_price,
-            seconds: self.seconds(),
+            seconds: self.seconds,
             how: self.how.clone(),
             argv: self.work.argv(),
             inputs: self.work.inputs(),
@@ -62,11 +57,11 @@ pub(crate) type Seen = (JobState, Option<JobReason>);
 /// An order under way, or over.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    /// The wish.
+    /// What was ordered.
     pub(crate) wish: Wish,
     /// Its record when it was last looked at.
     pub(crate) record: JobRecord,
-    /// The states seen, without repeats.
+    /// What was seen, without repeats.
     pub(crate) seen: Vec<Seen>,
     /// Why it stood as it did, asked while it stood without units.
     pub(crate) why: Option<Why>,

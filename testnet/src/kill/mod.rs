@@ -1,11 +1,11 @@
 //! Kill tests of real processes: a federation under load whose nodes are killed at random moments,
-//! and a reader that compares acknowledgements with the ledger.
+//! and a reader that compares what was acknowledged with what the ledger holds.
 //!
 //! 1. A federation is founded; every node's account pays others, the buyers also order jobs
 //!    ([`load`]). Before any kill the load must reach a floor, else the run is void.
 //! 2. Nodes are killed with SIGKILL and started again, as [`aim`] decides from the seed: one, one
 //!    again while it starts, several that a quorum can spare, now and then all ([`strike`]).
-//! 3. All the while a reader notes what the nodes show ([`reader`]), beside the acknowledgements
+//! 3. All the while a reader notes what is shown ([`reader`]) beside what was acknowledged
 //!    ([`history`]).
 //! 4. At the end every request is answered, all nodes show their whole chain, and [`judge`]
 //!    compares: nothing acknowledged lost, nothing done twice, one chain everywhere.
@@ -14,11 +14,13 @@ mod aim;
 mod history;
 mod judge;
 mod load;
+mod options;
 mod reader;
 mod report;
 pub(crate) mod rng;
 mod strike;
 
+pub(crate) use options::Options;
 pub(crate) use report::Report;
 
 use crate::network::plan::{Plan, credits};
@@ -26,13 +28,11 @@ use crate::network::{Network, RunFolder};
 use crate::say::Progress;
 use anyhow::bail;
 use history::History;
+use options::BUYERS;
 use rng::Rng;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Nodes that order jobs and do not vote.
-const BUYERS: usize = 2;
 /// Until the federation is ready.
 const START_TIME: Duration = Duration::from_secs(60);
 /// Load before the first kill.
@@ -40,25 +40,8 @@ const WARM_UP: Duration = Duration::from_secs(5);
 /// Acknowledgements per second that the load must reach before the first kill, or the run says
 /// nothing.
 const FLOOR: f64 = 3.0;
-/// Time until all requests must be answered, once nobody is killed any more.
+/// Until everything asked for is answered, once nobody is killed any more.
 const SETTLE_TIME: Duration = Duration::from_secs(180);
-
-/// The options of a run.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// The program of the nodes.
-    pub(crate) program: PathBuf,
-    /// Kills.
-    pub(crate) kills: usize,
-    /// Decides who is killed when; moments also depend on the machine.
-    pub(crate) seed: u64,
-    /// Validators.
-    pub(crate) validators: usize,
-    /// Log filter of the nodes.
-    pub(crate) log: String,
-    /// Leave the run's folder.
-    pub(crate) keep: bool,
-}
 
 /// Runs the whole test on a federation of its own.
 pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result<Report> {

@@ -8,7 +8,7 @@ use gridbay_node::api::types::AuctionRecord;
 use gridbay_protocol::record::ausubel::{ClearingBid, ClearingRecord};
 use gridbay_protocol::record::buy::BuyRecord;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let (mut clearings, mut buys, mut paid) = (0, 0, 0);
     for Auction { id, record, .. } in &evidence.auctions {
         match record {
@@ -120,8 +120,8 @@ fn buy(record: &BuyRecord) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
     use gridbay_protocol::units::{Credits, Price};
 
     fn bad(change: impl Fn(&mut ClearingRecord)) -> Verdict {

@@ -1,16 +1,16 @@
 //! Reservations: the decision, made again from its public record by the plainest way there is; the
-//! winners' leases, which began in the slots that they won; and the money: winners paid their bids
-//! for the slots that they had, the loser nothing.
+//! winners' leases, which began in the slots that they won; and the money: winners paid what they
+//! bid for the slots that they had, the loser nothing.
 //!
 //! The rule, for nodes of which all suit all: bids below the posted price are passed over, the
 //! others ranked by value per node-slot. In each attempt one of the first ten goes first, and each
 //! in turn takes the first start at which enough nodes, and its channel, are free. The attempt of
 //! the largest sum wins.
 
-use super::Verdict;
+use super::{AHEAD, MOVED, RIVAL};
+use crate::demo::check::Verdict;
 use crate::demo::evidence::Evidence;
 use crate::demo::order::Order;
-use crate::demo::scene::{AHEAD, MOVED, RIVAL};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, Share};
@@ -19,7 +19,7 @@ use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::record::reservation::{Booked, ReservationBid, ReservationRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut won: BTreeMap<OrderId, (u64, Booked)> = BTreeMap::new();
     let mut bids: BTreeMap<OrderId, ReservationBid> = BTreeMap::new();
     let mut decisions = 0;
@@ -61,7 +61,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if won.contains_key(&id) || !bids.contains_key(&id) || rival.record.paid.micros() != 0 {
         return Err(format!("{RIVAL} did not lose"));
     }
-    match spent(evidence, rival, id) {
+    match evidence.spent(rival, id) {
         0 => told.push(format!("{RIVAL} lost")),
         kept => return Err(format!("{RIVAL} did not get {kept} back")),
     }
@@ -90,7 +90,7 @@ fn ran(evidence: &Evidence, name: &str, booked: &Booked) -> Result<(), String> {
     Ok(())
 }
 
-/// The winner paid its bid for each slot in which it had the nodes: all of it, unless its job was
+/// The winner paid what he bid for each slot that he had the nodes: all of it, unless his job was
 /// done sooner.
 fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), String> {
     let name = order.wish.name;
@@ -110,7 +110,7 @@ fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), 
         slots.saturating_sub(leased.len() as u64),
     );
     let due = value - value / slots * left;
-    let spent = spent(evidence, order, bid.order);
+    let spent = evidence.spent(order, bid.order);
     if order.record.paid.micros() != due || i64::try_from(due) != Ok(spent) {
         let said = order.record.paid;
         return Err(format!(
@@ -120,18 +120,7 @@ fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), 
     Ok(())
 }
 
-/// The cost of an order to its buyer, by the account's statement, in micro-credits.
-pub(super) fn spent(evidence: &Evidence, order: &Order, id: OrderId) -> i64 {
-    let accounts = evidence.accounts.iter();
-    let own = accounts.filter(|account| account.name == order.wish.buyer);
-    let movements = own.flat_map(|account| &account.movements);
-    let amounts = movements
-        .filter(|m| m.order == Some(id))
-        .map(|m| m.amount.0);
-    -amounts.sum::<i64>()
-}
-
-/// The nodes and channels taken, by slot.
+/// What is taken: nodes and channels, by slot.
 #[derive(Clone, Default)]
 struct Taken {
     nodes: BTreeSet<(OfferId, u32, u64)>,
@@ -247,9 +236,9 @@ fn place(
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
     use crate::demo::evidence::Record;
+    use crate::demo::sample;
 
     fn bad(change: impl Fn(&mut Record)) -> Verdict {
         let mut bad = sample::good();
@@ -271,7 +260,7 @@ mod tests {
         assert!(decision(|d| d.booked[1].start += 1).is_err());
         assert!(decision(|d| d.booked[0].channel = Some(3)).is_err());
         assert!(decision(|d| d.booked.truncate(1)).is_err());
-        // Without the first winner there is room for the others.
+        // Without whoever was first there is room for the others.
         assert!(decision(|d| drop(d.bids.remove(0))).is_err());
         assert!(decision(|d| d.busy[0].last += 1).is_err());
         assert!(

@@ -5,14 +5,14 @@
 //! `f(done / all) = alpha * (done / all)^beta` is computed here with fractions of whole numbers,
 //! for a whole beta, and so may exceed the ledger's by what its 32 bits behind the point leave out.
 
-use super::Verdict;
+use super::CONTRACT;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::{Account, Evidence};
-use crate::demo::scene::CONTRACT;
 use gridbay_node::api::types::{ContractHow, How, Movement};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut named = evidence.orders.iter().filter(|o| o.wish.name == CONTRACT);
     let order = named.next().ok_or("nothing was done under contract")?;
     let How::Contract(how) = &order.wish.how else {
@@ -133,8 +133,8 @@ fn micros(amount: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
     use gridbay_protocol::units::Credits;
 
     fn bad(change: impl Fn(&mut ContractEvent)) -> Verdict {

@@ -2,14 +2,14 @@
 //! nobody paid above the rate, no more nodes were held than the pool has, and every outcome follows
 //! from its public input.
 
-use super::Verdict;
+use super::CLAIMS;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::Evidence;
-use crate::demo::scene::CLAIMS;
 use gridbay_node::api::types::AuctionRecord;
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::record::share::Sharing;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let records = evidence.auctions.iter().filter_map(|a| match &a.record {
         AuctionRecord::Sharing(record) => Some(record),
         _ => None,
@@ -78,8 +78,8 @@ fn is_sound(record: &Sharing) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     fn bad(change: impl Fn(&mut Sharing)) -> Verdict {
         let mut bad = sample::good();
