@@ -1,7 +1,7 @@
-//! What commands share: the thread they run on, and what they start.
+//! The ground of all commands: the thread on which they run, and the networks that they start.
 //!
 //! Every command runs on one thread, so that dropping its work, when it is interrupted, runs the
-//! clean-up of what it owns before the process ends.
+//! clean-up of its possessions before the process ends.
 
 use crate::network::Plan;
 use crate::say;

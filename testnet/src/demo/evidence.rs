@@ -1,4 +1,4 @@
-//! Everything that the checks judge, gathered from the nodes before they are stopped.
+//! The evidence for the checks, gathered from the nodes before they are stopped.
 
 use super::order::Order;
 use super::stage::{Crash, Stage};
@@ -21,7 +21,7 @@ const LIST: usize = 1_000;
 /// Headers in one answer.
 const HEADERS: u64 = 256;
 
-/// What the checks judge.
+/// The evidence.
 #[derive(Clone, Debug)]
 pub(crate) struct Evidence {
     /// Orders with their outputs.
@@ -30,20 +30,20 @@ pub(crate) struct Evidence {
     pub(crate) accounts: Vec<Account>,
     /// Micro-credits minted by the genesis.
     pub(crate) minted: u64,
-    /// What the bank has: revenue that is nobody else's, such as the part of a refund above what
-    /// its units cost.
+    /// The bank's money: revenue that is nobody else's, such as the part of a refund above the cost
+    /// of its units.
     pub(crate) bank: Signed,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
-    /// What the blocks did, in order.
+    /// The effects of the blocks, in order.
     pub(crate) records: Vec<Record>,
     /// The network's rules.
     pub(crate) policy: Policy,
     /// Chains of all nodes up to the height that all of them have.
     pub(crate) chains: Vec<Chain>,
-    /// What the crash showed.
+    /// The result of the crash.
     pub(crate) crash: Crash,
-    /// `auction verify`: how many had sales, how many were verified, and what it complained about.
+    /// The result of `auction verify`.
     pub(crate) verified: Verified,
     /// `ledger verify` by node: its complaint, if any.
     pub(crate) ledgers: Vec<(String, Option<String>)>,
@@ -52,7 +52,7 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// What an order cost its buyer, by the account's statement, in micro-credits.
+    /// The cost of an order to its buyer, by the account's statement, in micro-credits.
     pub(crate) fn spent(&self, order: &Order, id: OrderId) -> i64 {
         let accounts = self.accounts.iter();
         let own = accounts.filter(|account| account.name == order.wish.buyer);
@@ -106,7 +106,7 @@ pub(crate) struct Record {
 pub(crate) struct Chain {
     /// Name of the node.
     pub(crate) node: String,
-    /// Last height that all nodes have, and what this node has there.
+    /// Last height that all nodes have; the node's block and state root there follow.
     pub(crate) height: u64,
     /// Block id there.
     pub(crate) block: BlockId,
@@ -116,14 +116,14 @@ pub(crate) struct Chain {
     pub(crate) headers: Vec<Vec<u8>>,
 }
 
-/// What `auction verify` said.
+/// The result of `auction verify`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verified {
     /// Auctions that sold something.
     pub(crate) with_sales: usize,
     /// Auctions verified.
     pub(crate) verified: usize,
-    /// What it complained about.
+    /// Its complaint.
     pub(crate) complaint: Option<String>,
 }
 

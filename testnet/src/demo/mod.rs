@@ -1,13 +1,14 @@
 //! The demo: one market, end to end, in real processes on this machine.
 //!
-//! 1. Found a federation of four validators that also sell, and seven others who join by
-//!    invitation: six buyers, and one who provides for others.
+//! 1. Found a federation of four validators that also sell, and seven other nodes that join by
+//!    invitation: six buyers, and one that provides for others.
 //! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces,
-//!    jobs by deadlines, nodes reserved ahead and jobs under contract, both of which go on while a
-//!    validator is killed and restarted, settlement. All jobs are real programs ([`work`]).
+//!    jobs by deadlines, nodes reserved ahead and jobs under contract (both go on while a validator
+//!    is killed and restarted), shares of a pool, two hires at a posted price, and settlement. All
+//!    jobs are real programs ([`work`]).
 //! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`], and
 //!    a check beside its scene).
-//! 4. Stop everything, see that nothing is left, and report.
+//! 4. Stop everything, check that nothing is left, and report.
 
 mod check;
 mod evidence;
@@ -33,9 +34,9 @@ pub(crate) const VALIDATORS: usize = 4;
 /// Nodes that sell nothing of their own.
 pub(crate) const BUYERS: usize = 7;
 
-/// Until all nodes are ready.
+/// Time until all nodes must be ready.
 const START_TIME: Duration = Duration::from_secs(45);
-/// Until all orders are over.
+/// Time until all orders must be over.
 const PLAY_TIME: Duration = Duration::from_secs(120);
 
 /// Runs the demo in a new run folder, with nodes that are `program` run again.

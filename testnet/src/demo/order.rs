@@ -7,11 +7,11 @@ use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Why};
 use gridbay_protocol::units::Credits;
 
-/// Seconds for work that no plan waits for: more than any of it needs, less than would make a buy's
-/// prepayment large.
+/// Seconds for work that no plan waits for: more than any of it needs, and few enough to keep the
+/// prepayment of a buy small.
 pub(crate) const LONG: u32 = 120;
 
-/// What is ordered.
+/// A wish for an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
     /// Name of the order.
@@ -28,7 +28,7 @@ pub(crate) struct Wish {
     pub(crate) how: How,
     /// Seconds that each rank may take.
     pub(crate) seconds: u32,
-    /// What it runs.
+    /// Its work.
     pub(crate) work: Work,
 }
 
@@ -57,11 +57,11 @@ pub(crate) type Seen = (JobState, Option<JobReason>);
 /// An order under way, or over.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
-    /// What was ordered.
+    /// The wish.
     pub(crate) wish: Wish,
     /// Its record when it was last looked at.
     pub(crate) record: JobRecord,
-    /// What was seen, without repeats.
+    /// The states seen, without repeats.
     pub(crate) seen: Vec<Seen>,
     /// Why it stood as it did, asked while it stood without units.
     pub(crate) why: Option<Why>,

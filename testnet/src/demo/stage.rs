@@ -20,7 +20,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) network: Network,
     /// Orders, as they were sent.
     pub(crate) orders: Vec<Order>,
-    /// What the crash showed, once there was one.
+    /// The result of the crash, once there was one.
     pub(crate) crash: Option<Crash>,
     /// The clock and the teller.
     pub(crate) progress: &'a Progress,
@@ -28,7 +28,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) deadline: Instant,
 }
 
-/// What the crash showed.
+/// The result of the crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Crash {
     /// Node killed.

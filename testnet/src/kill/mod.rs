@@ -1,11 +1,11 @@
 //! Kill tests of real processes: a federation under load whose nodes are killed at random moments,
-//! and a reader that compares what was acknowledged with what the ledger holds.
+//! and a reader that compares acknowledgements with the ledger.
 //!
 //! 1. A federation is founded; every node's account pays others, the buyers also order jobs
 //!    ([`load`]). Before any kill the load must reach a floor, else the run is void.
 //! 2. Nodes are killed with SIGKILL and started again, as [`aim`] decides from the seed: one, one
 //!    again while it starts, several that a quorum can spare, now and then all ([`strike`]).
-//! 3. All the while a reader notes what is shown ([`reader`]) beside what was acknowledged
+//! 3. All the while a reader notes what the nodes show ([`reader`]), beside the acknowledgements
 //!    ([`history`]).
 //! 4. At the end every request is answered, all nodes show their whole chain, and [`judge`]
 //!    compares: nothing acknowledged lost, nothing done twice, one chain everywhere.
@@ -40,7 +40,7 @@ const WARM_UP: Duration = Duration::from_secs(5);
 /// Acknowledgements per second that the load must reach before the first kill, or the run says
 /// nothing.
 const FLOOR: f64 = 3.0;
-/// Until everything asked for is answered, once nobody is killed any more.
+/// Time until all requests must be answered, once nobody is killed any more.
 const SETTLE_TIME: Duration = Duration::from_secs(180);
 
 /// Runs the whole test on a federation of its own.

@@ -1,14 +1,14 @@
-//! What a kill test does, and with how many nodes.
+//! The options of a kill test.
 
 use std::path::PathBuf;
 
 /// Nodes that order jobs and do not vote.
 pub(super) const BUYERS: usize = 2;
 
-/// What to do.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// What nodes are started from.
+    /// The program of the nodes.
     pub(crate) program: PathBuf,
     /// Kills.
     pub(crate) kills: usize,

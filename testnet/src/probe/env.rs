@@ -1,4 +1,4 @@
-//! What a probe is told of the stage, as variables.
+//! The variables by which a probe is told about the stage.
 
 /// A file that only the node may read.
 pub(crate) const SECRET: &str = "PROBE_SECRET";
@@ -32,7 +32,7 @@ pub(crate) const NO_FILE: &str = "none";
 /// There if the probe runs outside of a job, to show that it reaches what it tries.
 pub(crate) const OUTSIDE: &str = "PROBE_OUTSIDE";
 
-/// What every probe is told.
+/// The variables of every probe.
 pub(crate) const ALL: [&str; 12] = [
     SECRET,
     HOME,

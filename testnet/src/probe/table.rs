@@ -1,4 +1,4 @@
-//! The table of probes: what a hostile job tries, group by group.
+//! The table of probes: the attempts of a hostile job, group by group.
 
 use super::inside::{self, Probe};
 

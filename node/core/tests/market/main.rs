@@ -181,7 +181,11 @@ fn a_sealed_order_ends_as_a_settled_lease() {
     );
     let agent = world.nodes[4].core.buyer().order(&OrderKey(7)).unwrap();
     let kept = Record::decode(&world.nodes[4].records[&OrderKey(7)]).unwrap();
-    assert_eq!(kept, agent.record(), "the disk holds the order as it is now");
+    assert_eq!(
+        kept,
+        agent.record(),
+        "the disk holds the order as it is now"
+    );
     // No rival: it pays what its absence would give the phantoms, the reserves of the cheapest
     // three units, 50 + 50 + 80 a slot; half of that for the half slot in which the lease began.
     let paid = world.nodes[4]

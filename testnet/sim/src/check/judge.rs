@@ -16,7 +16,7 @@ use gridbay_protocol::record::share::Sharing;
 /// A clearing adds up, and comes to what its recomputation comes to.
 ///
 /// # Errors
-/// A description of the fault.
+/// The breach, in words.
 pub fn clearing(record: &ClearingRecord) -> Result<(), String> {
     record::adds_up(record)?;
     i05_clearing::recompute(record)
@@ -25,7 +25,7 @@ pub fn clearing(record: &ClearingRecord) -> Result<(), String> {
 /// A buy costs the larger of the asked prices and the value that it displaced, class by class.
 ///
 /// # Errors
-/// A description of the fault.
+/// The breach, in words.
 pub fn buy(record: &BuyRecord) -> Result<(), String> {
     record::is_priced(record)
 }
@@ -33,7 +33,7 @@ pub fn buy(record: &BuyRecord) -> Result<(), String> {
 /// A sharing of a pool is at its time, within the pool and the rates, and follows from its claims.
 ///
 /// # Errors
-/// A description of the fault.
+/// The breach, in words.
 pub fn sharing(record: &Sharing, calendar: &Calendar) -> Result<(), String> {
     record::is_within(record)?;
     pools::recompute(record, record.height, calendar)
@@ -43,7 +43,7 @@ pub fn sharing(record: &Sharing, calendar: &Calendar) -> Result<(), String> {
 /// they asked for.
 ///
 /// # Errors
-/// A description of the fault.
+/// The breach, in words.
 pub fn reservations(record: &ReservationRecord, policy: &WindowPolicy) -> Result<(), String> {
     ahead::check(record, policy)
 }
@@ -51,7 +51,7 @@ pub fn reservations(record: &ReservationRecord, policy: &WindowPolicy) -> Result
 /// A contract paid for its jobs, which are all of those requested, what its terms say.
 ///
 /// # Errors
-/// A description of the fault.
+/// The breach, in words.
 pub fn contract(
     terms: &ContractTerms,
     jobs: &[JobRecord],

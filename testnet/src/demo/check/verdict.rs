@@ -1,14 +1,14 @@
-//! What a check says: one line of the report.
+//! The verdict of a check: one line of the report.
 
 use serde::Serialize;
 
-/// What a check found: what held, or what did not.
+/// The finding of a check: what held, or what did not.
 pub(crate) type Verdict = Result<String, String>;
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Check {
-    /// What must hold.
+    /// The claim that must hold.
     pub(crate) name: &'static str,
     /// Whether it does.
     pub(crate) ok: bool,

@@ -1,4 +1,4 @@
-//! What evidence is made of: orders, amounts, movements of money.
+//! The parts of evidence: orders, amounts, movements of money.
 
 use crate::demo::evidence::{Account, Evidence};
 use crate::demo::order::{LONG, Order, Wish};

@@ -1,8 +1,8 @@
 //! The demo's scenes in the order in which they are played, and all checks in the order of the
 //! report.
 //!
-//! A scene with something to show is a folder: how it is played, what it must have shown (`check`),
-//! and what evidence it leaves (`sample`, for tests). Adding one is that folder and its rows here.
+//! A scene is a folder with its play, its `check`, and for tests the evidence that it leaves
+//! (`sample`). Adding one takes that folder and its rows here.
 
 mod buy;
 mod contest;
@@ -66,7 +66,7 @@ const CHECKS: &[(&str, Judge)] = &[
     ("no job process is left behind", check::leftovers::judge),
 ];
 
-/// What the scenes add to evidence that passes all checks.
+/// The scenes' parts of evidence that passes all checks.
 #[cfg(test)]
 pub(super) const SAMPLES: &[fn(&mut Evidence)] = &[
     deadline::sample::add,
@@ -76,7 +76,7 @@ pub(super) const SAMPLES: &[fn(&mut Evidence)] = &[
     posted::sample::add,
 ];
 
-/// What scenes need of the network before it is founded.
+/// Adds the scenes' needs to the plan of the network.
 pub(super) fn prepare(plan: &mut Plan) {
     contract::prepare(plan);
 }

@@ -1,7 +1,7 @@
 //! The demo's jobs: real programs of a POSIX system, and how their results are judged.
 //!
 //! A job sees only the system's programs and its own work directory, so each brings its script and
-//! data as input files. What comes back is compared with what this program computes by itself.
+//! data as input files. Its output is compared with results that this program computes by itself.
 
 mod hash;
 mod output;
@@ -12,7 +12,7 @@ pub(crate) use output::Output;
 
 use crate::market::File;
 
-/// What an order runs.
+/// The work of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Counts words of the repository's documents, each rank in its share of them.

@@ -1,6 +1,6 @@
-//! What comes back from a job.
+//! The output of a job.
 
-/// What a rank left behind.
+/// The output of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Output {
     /// Standard output.

@@ -58,8 +58,8 @@ pub(crate) const fn limit(
     }
 }
 
-/// What the stage tells of itself: a variable, which
-/// [`run`](super::run) has found there.
+/// A variable by which the stage tells about itself;
+/// [`run`](super::run) has found it there.
 pub(super) fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }

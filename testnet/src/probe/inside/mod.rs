@@ -1,4 +1,4 @@
-//! What runs inside the job: one attempt, its answer as exit code and one line.
+//! The program inside the job: one attempt, its answer as exit code and one line.
 
 mod attempt;
 mod calls;
@@ -60,7 +60,7 @@ pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(2))
 }
 
-/// What the stage should have told and did not: without it attempts fail by themselves.
+/// A variable that the stage should have told and did not: without it attempts fail by themselves.
 fn untold() -> Option<&'static str> {
     let empty = |name: &&str| told(name).is_empty();
     let no_number = |name: &&str| told(name).parse::<u16>().is_ok_and(|n| n == 0);

@@ -1,6 +1,6 @@
 //! The contract was settled as its terms say, by the simulator's judge: each job's pay from the time
-//! it took, all together by the aggregate function, penalties in full. What the client paid the
-//! provider has, less what the nodes cost, and that is less.
+//! it took, all together by the aggregate function, penalties in full. The provider has the client's
+//! payment less the cost of the nodes, and that cost is lower.
 
 use super::CONTRACT;
 use crate::demo::check::Verdict;
@@ -69,7 +69,7 @@ pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     ))
 }
 
-/// What the order proposes, of which the judge looks at what money depends on.
+/// The terms that the order proposes, as far as money depends on them.
 fn terms(how: &ContractHow, jobs: u32, slot_seconds: u32, provider: AccountId) -> ContractTerms {
     ContractTerms {
         provider,

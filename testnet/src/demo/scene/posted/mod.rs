@@ -14,11 +14,11 @@ use gridbay_protocol::offer::Primary;
 
 /// The hires.
 const HIRES: [&str; 2] = ["hire-one", "hire-two"];
-/// Whose nodes they are: a seller that no scene stops.
+/// The seller of the nodes, which no scene stops.
 const SELLER: &str = "v1";
 /// The seller's number of the offer, beside its other offers.
 const LABEL: u32 = 12;
-/// The nodes, and what each costs an hour.
+/// The number of nodes, and the price of each an hour.
 const NODES: u32 = 2;
 const PRICE: u32 = 25;
 

@@ -1,5 +1,5 @@
 //! Reservations: each decision, by the simulator's judge; the winners' leases, which began in the
-//! slots that they won; and the money: winners paid what they bid for the slots that they had, the
+//! slots that they won; and the money: winners paid their bids for the slots that they had, the
 //! loser nothing.
 
 use super::{AHEAD, MOVED, RIVAL};
@@ -82,7 +82,7 @@ fn ran(evidence: &Evidence, name: &str, booked: &Booked) -> Result<(), String> {
     Ok(())
 }
 
-/// The winner paid what he bid for each slot that he had the nodes: all of it, unless his job was
+/// The winner paid its bid for each slot in which it had the nodes: all of it, unless its job was
 /// done sooner.
 fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), String> {
     let name = order.wish.name;
@@ -139,7 +139,7 @@ mod tests {
         assert!(decision(|d| d.booked[1].start += 1).is_err());
         assert!(decision(|d| d.booked[0].channel = Some(3)).is_err());
         assert!(decision(|d| d.booked.truncate(1)).is_err());
-        // Without whoever was first there is room for the others.
+        // Without the first winner there is room for the others.
         assert!(decision(|d| drop(d.bids.remove(0))).is_err());
         assert!(decision(|d| d.busy[0].last += 1).is_err());
         assert!(decision(|d| d.bids[0].groups.clear()).is_err());

@@ -15,7 +15,7 @@ use gridbay_protocol::offer::{PoolTerms, Primary};
 
 /// The claims.
 const CLAIMS: [&str; 2] = ["share-one", "share-two"];
-/// Whose pool it is: a seller that no scene stops.
+/// The seller of the pool, which no scene stops.
 const SELLER: &str = "v1";
 /// The seller's number of the pool, beside its other offers.
 const LABEL: u32 = 11;
