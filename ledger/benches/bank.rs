@@ -13,15 +13,14 @@ use std::time::{Duration, Instant};
 
 use gridbay_ledger::bank::{Bank, Holding, profits, tax};
 use gridbay_ledger::{Draft, State};
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::bank::{BankPolicy, Redistribution, SavingsTax};
 use gridbay_protocol::beacon::Chain;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-use gridbay_protocol::ids::{Hash32, ValidatorId};
+use gridbay_protocol::genesis::{Genesis, Member, Policy};
+use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::keys::SecretKey;
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
 use gridbay_protocol::validator::validator_id;
+use gridbay_sample as sample;
 
 /// A fifth of the shortest usual time between blocks.
 const BAR: Duration = Duration::from_millis(50);
@@ -84,22 +83,11 @@ fn ledger(accounts: u32) -> (State, Chain, ValidatorId) {
         SecretKey::from_seed(&seed)
     };
     let chain = Chain::new(&[7; 32], 1_000);
+    let money = Credits::from_micros(2_000_000).expect("a small amount");
     let member = |n: u32| Member {
-        name: format!("member{n:06}"),
-        keys: vec![AccountKey {
-            key: key(n, 1).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: Credits::from_micros(2_000_000).expect("a small amount"),
-        credit_line: Credits::ZERO,
-        weight: 1,
-        validator: (n == 0).then(|| MemberValidator {
-            key: key(n, 2).public(),
-            node: key(n, 3).public(),
-            power: 1,
-            beacon_tip: Hash32(chain.tip()),
-        }),
-        addresses: vec![],
+        validator: (n == 0)
+            .then(|| sample::validator(key(n, 2).public(), key(n, 3).public(), chain.tip())),
+        ..sample::member(&format!("member{n:06}"), key(n, 1).public(), money)
     };
     let mut bank = BankPolicy::bellagio(250);
     bank.baseline = Credits::from_micros(1_000_000).expect("a small amount");
@@ -112,27 +100,10 @@ fn ledger(accounts: u32) -> (State, Chain, ValidatorId) {
         ..Policy::local()
     };
     (policy.calendar.round_heights, policy.calendar.slot_rounds) = (PERIOD as u32, 1);
-    let class = ClassKey {
-        vcpu: 1,
-        memory_mib: 512,
-        disk_mib: 512,
-        gpu: 0,
-        isolation: Isolation::Process,
-        circle: "members".into(),
-    };
+    let members = (0..accounts).map(member).collect();
     let genesis = Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "bench".into(),
-        time_ms: 1_000,
         policy,
-        classes: vec![Class {
-            name: "small".into(),
-            key: class,
-            reference_price: Price(10),
-        }],
-        members: (0..accounts).map(member).collect(),
-        beacon: Hash32([7; 32]),
+        ..sample::genesis("bench", vec![sample::class("small", 1, 512, 10)], members)
     };
     let state = State::genesis(&genesis).expect("a legal genesis");
     let proposer = validator_id(&key(0, 2).public());

@@ -1,55 +1,22 @@
 //! A small state for the crate's own tests: two members, one class.
 
 use crate::state::State;
-use gridbay_protocol::account::{AccountKey, Roles};
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-use gridbay_protocol::ids::{AccountId, ClassId, Hash32};
+use gridbay_protocol::genesis::Member;
+use gridbay_protocol::ids::{AccountId, ClassId};
 use gridbay_protocol::keys::SecretKey;
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
+use gridbay_sample as sample;
 
 /// Its members' keys have the seeds 1 and 2.
 pub(crate) fn state() -> State {
     let key = |n: u8| SecretKey::from_seed(&[n; 32]).public();
-    let class = ClassKey {
-        vcpu: 1,
-        memory_mib: 512,
-        disk_mib: 512,
-        gpu: 0,
-        isolation: Isolation::Process,
-        circle: "members".into(),
+    let money = Credits::from_micros(1_000).expect("a small amount");
+    let validating = Member {
+        validator: Some(sample::validator(key(101), key(201), [1; 32])),
+        ..sample::member("member1", key(1), money)
     };
-    let member = |n: u8| Member {
-        name: format!("member{n}"),
-        keys: vec![AccountKey {
-            key: key(n),
-            roles: Roles::ALL,
-        }],
-        endowment: Credits::from_micros(1_000).expect("a small amount"),
-        credit_line: Credits::ZERO,
-        weight: 1,
-        validator: (n == 1).then(|| MemberValidator {
-            key: key(101),
-            node: key(201),
-            power: 1,
-            beacon_tip: Hash32([n; 32]),
-        }),
-        addresses: vec![],
-    };
-    let genesis = Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "audit".into(),
-        time_ms: 1_000,
-        policy: Policy::local(),
-        classes: vec![Class {
-            name: "small".into(),
-            key: class,
-            reference_price: Price(10),
-        }],
-        members: vec![member(1), member(2)],
-        beacon: Hash32([7; 32]),
-    };
+    let members = vec![validating, sample::member("member2", key(2), money)];
+    let genesis = sample::genesis("audit", vec![sample::class("small", 1, 512, 10)], members);
     State::genesis(&genesis).expect("a legal genesis")
 }
 

@@ -18,16 +18,15 @@
 
 use gridbay_host::disk::RealDisk;
 use gridbay_host::{Host, HostConfig, HostEffect, HostInput, Now};
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::genesis::{Genesis, Member};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::limits::BLOCK_ENTRIES;
 use gridbay_protocol::stage::{Authentic, WellFormed};
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
+use gridbay_sample as sample;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -50,45 +49,14 @@ fn chain() -> Chain {
 }
 
 fn genesis() -> Genesis {
-    let consensus = key(100).public();
+    let money = Credits::from_micros(1_000_000_000).unwrap();
     let member = |i: usize| Member {
-        name: format!("member{i:02}"),
-        keys: vec![AccountKey {
-            key: key(i).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: Credits::from_micros(1_000_000_000).unwrap(),
-        credit_line: Credits::ZERO,
-        weight: 1,
-        validator: (i == 0).then(|| MemberValidator {
-            key: consensus,
-            node: key(101).public(),
-            power: 1,
-            beacon_tip: Hash32(chain().tip()),
-        }),
-        addresses: vec![],
+        validator: (i == 0)
+            .then(|| sample::validator(key(100).public(), key(101).public(), chain().tip())),
+        ..sample::member(&format!("member{i:02}"), key(i).public(), money)
     };
-    Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "bench".into(),
-        time_ms: 1_000,
-        policy: Policy::local(),
-        classes: vec![Class {
-            name: "small".into(),
-            key: ClassKey {
-                vcpu: 1,
-                memory_mib: 1024,
-                disk_mib: 1024,
-                gpu: 0,
-                isolation: Isolation::Process,
-                circle: "members".into(),
-            },
-            reference_price: Price(10),
-        }],
-        members: (0..MEMBERS).map(member).collect(),
-        beacon: Hash32([7; 32]),
-    }
+    let members = (0..MEMBERS).map(member).collect();
+    sample::genesis("bench", vec![sample::class("small", 1, 1024, 10)], members)
 }
 
 fn open(genesis: &Genesis, root: &Path, indexed: bool) -> Host {

@@ -244,11 +244,10 @@ fn prune(disk: &mut dyn Disk, newest: u64) -> Result<(), Fault> {
 mod tests {
     use super::*;
     use crate::disk::MemDisk;
-    use gridbay_protocol::account::{AccountKey, Roles};
-    use gridbay_protocol::class::{Class, ClassKey, Isolation};
-    use gridbay_protocol::genesis::{self, Member, MemberValidator, Policy};
+    use gridbay_protocol::genesis::Member;
     use gridbay_protocol::keys::SecretKey;
-    use gridbay_protocol::units::{Credits, Price};
+    use gridbay_protocol::units::Credits;
+    use gridbay_sample as sample;
 
     /// Writes a snapshot of which only the head and the size are right.
     fn written(disk: &mut MemDisk, head: &Head, pieces: &[&[u8]]) {
@@ -286,45 +285,11 @@ mod tests {
 
     fn genesis() -> Genesis {
         let key = |n| SecretKey::from_seed(&[n; 32]).public();
-        let keys = vec![AccountKey {
-            key: key(1),
-            roles: Roles::ALL,
-        }];
-        let validator = MemberValidator {
-            key: key(2),
-            node: key(3),
-            power: 1,
-            beacon_tip: Hash32([4; 32]),
+        let member = Member {
+            validator: Some(sample::validator(key(2), key(3), [4; 32])),
+            ..sample::member("member", key(1), Credits::ZERO)
         };
-        Genesis {
-            format: genesis::FORMAT,
-            rules: genesis::RULES,
-            name: "one".into(),
-            time_ms: 1_000,
-            policy: Policy::local(),
-            classes: vec![Class {
-                name: "small".into(),
-                key: ClassKey {
-                    vcpu: 1,
-                    memory_mib: 1,
-                    disk_mib: 1,
-                    gpu: 0,
-                    isolation: Isolation::Process,
-                    circle: "members".into(),
-                },
-                reference_price: Price(1),
-            }],
-            members: vec![Member {
-                name: "member".into(),
-                keys,
-                endowment: Credits::ZERO,
-                credit_line: Credits::ZERO,
-                weight: 1,
-                validator: Some(validator),
-                addresses: vec![],
-            }],
-            beacon: Hash32([7; 32]),
-        }
+        sample::genesis("one", vec![sample::class("small", 1, 1, 1)], vec![member])
     }
 
     /// All of it is right but the records, as a build with a fault may have left it behind.

@@ -5,19 +5,20 @@ use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::calendar::Calendar;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::class::{Class, ClassKey};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::*;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::stage::{Authentic, WellFormed};
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
 use gridbay_protocol::vote::{Certificate, CertificateSignature};
+use gridbay_sample as sample;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,15 +37,12 @@ pub(crate) fn all_roles(key: &SecretKey) -> Vec<AccountKey> {
     }]
 }
 
+fn small() -> Class {
+    sample::class("small", 1, 1024, 10)
+}
+
 pub(crate) fn class_key() -> ClassKey {
-    ClassKey {
-        vcpu: 1,
-        memory_mib: 1024,
-        disk_mib: 1024,
-        gpu: 0,
-        isolation: Isolation::Process,
-        circle: "members".into(),
-    }
+    small().key
 }
 
 /// Rounds of 4 heights, slots of 2 rounds; 10 micro-credits as reference price. Acknowledgements
@@ -68,32 +66,18 @@ pub(crate) fn policy() -> Policy {
 pub(crate) fn genesis(policy: Policy) -> Genesis {
     let limit = policy.bank.credit_limit;
     let member = |n: u8| Member {
-        name: format!("member{n}"),
-        keys: all_roles(&key(n)),
-        endowment: credits(1_000_000),
         credit_line: credits(if n == 1 { 500 } else { 0 }).min(limit),
-        weight: 1,
-        validator: Some(MemberValidator {
-            key: key(100 + n).public(),
-            node: key(150 + n).public(),
-            power: 1,
-            beacon_tip: Hash32(Chain::new(&[n; 32], 4_000).tip()),
-        }),
-        addresses: vec![],
+        validator: Some(sample::validator(
+            key(100 + n).public(),
+            key(150 + n).public(),
+            Chain::new(&[n; 32], 4_000).tip(),
+        )),
+        ..sample::member(&format!("member{n}"), key(n).public(), credits(1_000_000))
     };
+    let members = (1..=4).map(member).collect();
     Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "test".into(),
-        time_ms: 1_000,
         policy,
-        classes: vec![Class {
-            name: "small".into(),
-            key: class_key(),
-            reference_price: Price(10),
-        }],
-        members: (1..=4).map(member).collect(),
-        beacon: Hash32([7; 32]),
+        ..sample::genesis("test", vec![small()], members)
     }
 }
 

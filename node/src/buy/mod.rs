@@ -230,14 +230,13 @@ mod tests {
     use super::*;
     use gridbay_core::buy::{BidTerms, BuyTerms};
     use gridbay_core::key::OrderKey;
-    use gridbay_protocol::account::{AccountKey, Roles};
-    use gridbay_protocol::class::{Class, ClassKey, Isolation};
-    use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-    use gridbay_protocol::ids::{ClassId, Hash32};
+    use gridbay_protocol::genesis::{Genesis, Member};
+    use gridbay_protocol::ids::ClassId;
     use gridbay_protocol::job::JobSpec;
     use gridbay_protocol::keys::SecretKey;
     use gridbay_protocol::order::{BuyPart, Step};
     use gridbay_protocol::units::Price;
+    use gridbay_sample as sample;
     use serde_json::{Value, json};
 
     /// One of each, as the API takes them.
@@ -308,44 +307,16 @@ mod tests {
 
     /// A ledger of one class; two slots of two seconds each.
     fn ledger() -> (State, ClassId) {
-        let key = ClassKey {
-            vcpu: 1,
-            memory_mib: 512,
-            disk_mib: 512,
-            gpu: 0,
-            isolation: Isolation::Process,
-            circle: "members".into(),
+        let public = SecretKey::from_seed(&[1; 32]).public();
+        let class = sample::class("small", 1, 512, 10);
+        let id = class.key.id();
+        let member = Member {
+            validator: Some(sample::validator(public, public, [1; 32])),
+            ..sample::member("alpha", public, "100".parse().unwrap())
         };
-        let (id, public) = (key.id(), SecretKey::from_seed(&[1; 32]).public());
         let genesis = Genesis {
-            format: FORMAT,
-            rules: RULES,
-            name: "one".into(),
             time_ms: 1_800_000_000_000,
-            policy: Policy::local(),
-            classes: vec![Class {
-                name: "small".into(),
-                key,
-                reference_price: Price(10),
-            }],
-            members: vec![Member {
-                name: "alpha".into(),
-                keys: vec![AccountKey {
-                    key: public,
-                    roles: Roles::ALL,
-                }],
-                endowment: "100".parse().unwrap(),
-                credit_line: Credits::ZERO,
-                weight: 1,
-                validator: Some(MemberValidator {
-                    key: public,
-                    node: public,
-                    power: 1,
-                    beacon_tip: Hash32([1; 32]),
-                }),
-                addresses: vec![],
-            }],
-            beacon: Hash32([7; 32]),
+            ..sample::genesis("one", vec![class], vec![member])
         };
         (State::genesis(&genesis).unwrap(), id)
     }

@@ -16,13 +16,12 @@ use gridbay_node::store::content::ContentStore;
 use gridbay_node::store::marks::MarkBook;
 use gridbay_node::store::orders::OrderStore;
 use gridbay_node::store::transfers::TransferStore;
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::class::Isolation;
+use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::keys::SecretKey;
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
+use gridbay_sample as sample;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
@@ -72,53 +71,28 @@ impl Default for Settings {
 
 /// Two members, one of them with the only validator. Blocks every 25 ms, slots of 200 ms.
 fn genesis(isolation: Isolation, credit_line: Credits) -> Genesis {
-    let class = Class {
-        name: "small".into(),
-        key: ClassKey {
-            vcpu: 1,
-            memory_mib: 512,
-            disk_mib: 512,
-            gpu: 0,
-            isolation,
-            circle: "members".into(),
-        },
-        reference_price: Price(10),
-    };
-    let member = |name: &str, key: u8, credit_line, validator| Member {
-        name: name.into(),
-        keys: vec![AccountKey {
-            key: secret(key).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: credits("100"),
+    let mut class = sample::class("small", 1, 512, 10);
+    class.key.isolation = isolation;
+    let validator = sample::validator(
+        secret(3).public(),
+        SecretKey::from_seed(&TRANSPORT).public(),
+        chain().tip(),
+    );
+    let alpha = Member {
         credit_line,
-        weight: 1,
-        validator,
-        addresses: vec![],
+        validator: Some(validator),
+        ..sample::member("alpha", secret(1).public(), credits("100"))
     };
-    let validator = MemberValidator {
-        key: secret(3).public(),
-        node: SecretKey::from_seed(&TRANSPORT).public(),
-        power: 1,
-        beacon_tip: Hash32(chain().tip()),
-    };
+    let beta = sample::member("beta", secret(9).public(), credits("100"));
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "one".into(),
         time_ms: now.as_millis() as u64 - 1_000,
         policy: Policy {
             block_interval_ms: 25,
             heartbeat_ms: 1_000,
             ..Policy::local()
         },
-        classes: vec![class],
-        members: vec![
-            member("alpha", 1, credit_line, Some(validator)),
-            member("beta", 9, Credits::ZERO, None),
-        ],
-        beacon: Hash32([7; 32]),
+        ..sample::genesis("one", vec![class], vec![alpha, beta])
     }
 }
 

@@ -5,14 +5,13 @@
 //! opened next.
 
 use gridbay_ledger::{CheckedBlock, Draft, Proposed, State};
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Header;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::class::{Class, ClassKey};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, LeaseId};
 use gridbay_protocol::keys::SecretKey;
@@ -24,6 +23,7 @@ use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::validator::validator_id;
 use gridbay_protocol::vote::{Certificate, CertificateSignature};
+use gridbay_sample as sample;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 
@@ -61,43 +61,27 @@ pub(crate) fn chains(n: u8) -> &'static [Chain; 2] {
     &CHAINS[usize::from(n) - 1]
 }
 
+fn class() -> Class {
+    sample::class("small", 1, 1_024, 10)
+}
+
 /// Key of the only class.
 pub(crate) fn class_key() -> ClassKey {
-    ClassKey {
-        vcpu: 1,
-        memory_mib: 1_024,
-        disk_mib: 1_024,
-        gpu: 0,
-        isolation: Isolation::Process,
-        circle: "members".into(),
-    }
+    class().key
 }
 
 /// Four members, of whom the first `validators` run one; heights pass every 250 ms.
 pub(crate) fn genesis(validators: u8) -> Genesis {
-    let validator = |n: u8| MemberValidator {
-        key: key(100 + n).public(),
-        node: key(149 + n).public(),
-        power: 1,
-        beacon_tip: Hash32(chain(n).tip()),
-    };
     let member = |n: u8| Member {
-        name: format!("member{n}"),
-        keys: vec![AccountKey {
-            key: key(n).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: credits(1_000_000),
         credit_line: credits(if n == 1 { 500 } else { 0 }),
-        weight: 1,
-        validator: (n <= validators).then(|| validator(n)),
-        addresses: vec![],
+        validator: (n <= validators).then(|| {
+            let (key, node) = (key(100 + n).public(), key(149 + n).public());
+            sample::validator(key, node, chain(n).tip())
+        }),
+        ..sample::member(&format!("member{n}"), key(n).public(), credits(1_000_000))
     };
+    let members = (1..=MEMBERS).map(member).collect();
     Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "fuzz".into(),
-        time_ms: 1_000,
         policy: Policy {
             heartbeat_ms: 250,
             max_firm_slots: 100,
@@ -108,13 +92,7 @@ pub(crate) fn genesis(validators: u8) -> Genesis {
             },
             ..Policy::local()
         },
-        classes: vec![Class {
-            name: "small".into(),
-            key: class_key(),
-            reference_price: Price(10),
-        }],
-        members: (1..=MEMBERS).map(member).collect(),
-        beacon: Hash32([7; 32]),
+        ..sample::genesis("fuzz", vec![class()], members)
     }
 }
 

@@ -3,17 +3,16 @@
 use crate::clock::EPOCH_MS;
 use crate::plan::{Bank, Pace, Plan};
 use gridbay_core::provider::{ProviderPolicy, ProviderTerms};
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
 use gridbay_protocol::beacon::Chain;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::entry_budget::{EntryBudget, EntryBudgets};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::policy::buy::BuyPolicy;
 use gridbay_protocol::units::{Credits, Price};
+use gridbay_sample as sample;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -68,21 +67,6 @@ pub fn chain(n: usize) -> Chain {
     let mut seed = [4; 32];
     seed[24..].copy_from_slice(&(n as u64).to_le_bytes());
     Chain::new(&seed, CHAIN_STEPS)
-}
-
-fn class(name: &str, vcpu: u32, price: u64) -> Class {
-    Class {
-        name: name.into(),
-        key: ClassKey {
-            vcpu,
-            memory_mib: 512,
-            disk_mib: 512,
-            gpu: 0,
-            isolation: Isolation::Process,
-            circle: "members".into(),
-        },
-        reference_price: Price(price),
-    }
 }
 
 /// A preset whose periods end several times in a world's life, with the endowment as baseline.
@@ -156,34 +140,21 @@ pub fn genesis(plan: &Plan) -> Genesis {
     let weighs = policy.bank.weighs();
     let weight = |n: usize| 1 + u32::from(weighs && n.is_multiple_of(3));
     let member = |n: usize| Member {
-        name: format!("member{n:02}"),
-        keys: vec![AccountKey {
-            key: account_key(n).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: credits(ENDOWMENT),
-        credit_line: Credits::ZERO,
         weight: weight(n),
-        validator: (n < plan.validators).then(|| MemberValidator {
-            key: validator_key(n).public(),
-            node: node_key(n),
-            power: 1,
-            beacon_tip: Hash32(chain(n).tip()),
-        }),
-        addresses: vec![],
+        validator: (n < plan.validators)
+            .then(|| sample::validator(validator_key(n).public(), node_key(n), chain(n).tip())),
+        ..sample::member(
+            &format!("member{n:02}"),
+            account_key(n).public(),
+            credits(ENDOWMENT),
+        )
     };
-    let mut classes: Vec<Class> = CLASSES
-        .map(|(name, vcpu, price)| class(name, vcpu, price))
-        .into();
-    classes.sort_by_key(|class| class.key.id());
+    let classes = CLASSES.map(|(name, vcpu, price)| sample::class(name, vcpu, 512, price));
+    let members = (0..plan.validators + plan.others).map(member).collect();
     Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "world".into(),
         time_ms: EPOCH_MS,
         policy,
-        classes,
-        members: (0..plan.validators + plan.others).map(member).collect(),
         beacon: Hash32([9; 32]),
+        ..sample::genesis("world", classes.into(), members)
     }
 }

@@ -1,6 +1,6 @@
 //! `bench`: figures.
 
-use super::program;
+use super::runtime::program;
 use crate::bench::{crowd, hostile, orders, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};

@@ -1,6 +1,6 @@
 //! `demo`: the whole market in one run.
 
-use super::{plan, program};
+use super::runtime::{plan, program};
 use crate::demo;
 use crate::network::RunFolder;
 use crate::say::Progress;

@@ -1,6 +1,6 @@
 //! `down`: ends a network that was left running, or whose laboratory was killed.
 
-use super::DEFAULT_RUN;
+use super::runtime::DEFAULT_RUN;
 use crate::network::{self, RunFolder};
 use crate::say;
 use clap::Args;

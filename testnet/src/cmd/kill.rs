@@ -1,6 +1,6 @@
 //! `kill`: nodes under load are killed at random moments; nothing acknowledged may be lost.
 
-use super::program;
+use super::runtime::program;
 use crate::kill::{self, Options};
 use crate::say::{self, Progress};
 use clap::Args;

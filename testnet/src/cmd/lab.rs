@@ -2,7 +2,7 @@
 
 mod meet;
 
-use super::program;
+use super::runtime::{program, with_runtime};
 use crate::lab::{self, Impairment, Lab, Topology, exec, impair, probe};
 use crate::say::{self, Progress};
 use anyhow::bail;
@@ -118,7 +118,7 @@ impl LabCommand {
     /// them.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
-            LabCommand::Up(args) => super::with_runtime(args.run()),
+            LabCommand::Up(args) => with_runtime(args.run()),
             LabCommand::Down(args) => {
                 let removed = lab::down(&args.name)?;
                 let (machines, processes) = (removed.machines, removed.processes);
@@ -134,7 +134,7 @@ impl LabCommand {
                 match exec::become_inside(&lab, &args.machine, &args.words)? {}
             }
             LabCommand::Impair(args) => args.run(),
-            LabCommand::Probe(args) => super::with_runtime(args.run()),
+            LabCommand::Probe(args) => with_runtime(args.run()),
             LabCommand::Matrix(args) => args.matrix(),
             LabCommand::Roam(args) => args.roam(),
         }

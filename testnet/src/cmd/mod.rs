@@ -1,7 +1,4 @@
 //! The command line: one file per command.
-//!
-//! Every command runs on one thread, so that dropping its work, when it is interrupted, runs the
-//! clean-up of its possessions before the process ends.
 
 mod bench;
 mod demo;
@@ -9,20 +6,15 @@ mod down;
 mod kill;
 mod lab;
 mod probe;
+mod runtime;
 mod sim;
 mod status;
 mod up;
 
-use crate::network::Plan;
 use crate::say;
 use clap::{Parser, Subcommand};
-use std::future::Future;
-use std::path::PathBuf;
+use runtime::with_runtime;
 use std::process::ExitCode;
-use tokio::signal::unix::{SignalKind, signal};
-
-/// Exit code after an interrupt.
-const INTERRUPTED: u8 = 130;
 
 /// The gridbay laboratory: real local networks on this machine
 #[derive(Debug, Parser)]
@@ -75,49 +67,6 @@ pub(crate) fn run() -> ExitCode {
         say::note(&format!("gridbay-testnet: {error:#}"));
         ExitCode::FAILURE
     })
-}
-
-/// Runs to the end or to the first interrupt, whichever comes first.
-fn with_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        tokio::select! {
-            done = work => done,
-            name = interrupt() => {
-                say::note(&format!("{}: ending what was started", name?));
-                Ok(ExitCode::from(INTERRUPTED))
-            }
-        }
-    })
-}
-
-/// Waits for a signal that asks to end; returns what happened.
-async fn interrupt() -> anyhow::Result<&'static str> {
-    let mut interrupted = signal(SignalKind::interrupt())?;
-    let mut terminated = signal(SignalKind::terminate())?;
-    let mut hung_up = signal(SignalKind::hangup())?;
-    Ok(tokio::select! {
-        _ = interrupted.recv() => "interrupted",
-        _ = terminated.recv() => "asked to end",
-        _ = hung_up.recv() => "the terminal is gone",
-    })
-}
-
-/// This very program: what nodes are started from.
-fn program() -> anyhow::Result<PathBuf> {
-    Ok(std::env::current_exe()?)
-}
-
-/// Name of the run that `up`, `down` and `status` mean unless told otherwise.
-const DEFAULT_RUN: &str = "local";
-
-/// A plan with a log filter of the user's.
-fn plan(name: &str, validators: usize, buyers: usize, log: &str) -> Plan {
-    let mut plan = Plan::local(name, validators, buyers);
-    plan.log = log.to_owned();
-    plan
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `status`: the nodes of a network and their activity.
 
-use super::DEFAULT_RUN;
+use super::runtime::DEFAULT_RUN;
 use crate::network::{NodeRecord, RunFolder, RunRecord};
 use crate::say;
 use clap::Args;

@@ -1,6 +1,6 @@
 //! `up`: a local network, in the foreground or left running.
 
-use super::{DEFAULT_RUN, plan, program};
+use super::runtime::{DEFAULT_RUN, plan, program};
 use crate::network::{Network, RunFolder, RunRecord};
 use crate::say::{self, Progress};
 use clap::Args;

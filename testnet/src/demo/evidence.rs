@@ -1,8 +1,7 @@
 //! The evidence for the checks, gathered from the nodes before they are stopped.
 
 use super::order::Order;
-use super::scene::Crash;
-use super::stage::Stage;
+use super::stage::{Crash, Stage};
 use crate::network::{Network, Part, cli, find_processes};
 use anyhow::Context as _;
 use futures::future::try_join_all;
@@ -12,8 +11,7 @@ use gridbay_node::api::types::{
 };
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
-use gridbay_protocol::ids::{AccountId, BlockId, Hash32};
-use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::ids::{AccountId, BlockId, Hash32, OrderId};
 use std::time::Duration;
 
 /// Auctions whose proofs are checked by the command line at the most.
@@ -37,8 +35,7 @@ pub(crate) struct Evidence {
     pub(crate) bank: Signed,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
-    /// The blocks' effects on reservations, contracts, hires, and leases begun or renewed, in
-    /// order.
+    /// The effects of the blocks, in order.
     pub(crate) records: Vec<Record>,
     /// The network's rules.
     pub(crate) policy: Policy,
@@ -52,6 +49,19 @@ pub(crate) struct Evidence {
     pub(crate) ledgers: Vec<(String, Option<String>)>,
     /// Processes of jobs that were alive after all orders had ended.
     pub(crate) leftovers: Vec<String>,
+}
+
+impl Evidence {
+    /// The cost of an order to its buyer, by the account's statement, in micro-credits.
+    pub(crate) fn spent(&self, order: &Order, id: OrderId) -> i64 {
+        let accounts = self.accounts.iter();
+        let own = accounts.filter(|account| account.name == order.wish.buyer);
+        let movements = own.flat_map(|account| &account.movements);
+        let amounts = movements
+            .filter(|m| m.order == Some(id))
+            .map(|m| m.amount.0);
+        -amounts.sum::<i64>()
+    }
 }
 
 /// An account's statement.
@@ -118,7 +128,8 @@ pub(crate) struct Verified {
 }
 
 /// Gathers everything.
-pub(super) async fn gather(stage: &mut Stage<'_>, crash: Crash) -> anyhow::Result<Evidence> {
+pub(super) async fn gather(stage: &mut Stage<'_>) -> anyhow::Result<Evidence> {
+    let crash = stage.crash.clone().context("no validator was killed")?;
     let leftovers = leftovers(&stage.network).await?;
     let network = &stage.network;
     let accounts = accounts(network).await?;
@@ -203,16 +214,8 @@ async fn records(network: &Network, up_to: u64) -> anyhow::Result<Vec<Record>> {
     for height in 1..=up_to {
         let path = format!("/ledger/blocks/{height}/effects");
         let effects: Vec<Effect> = client.get(&path).await.context("effects of a block")?;
-        let kept = effects.into_iter().filter(|effect| {
-            matches!(
-                effect,
-                Effect::Reservation(_)
-                    | Effect::Contract(_)
-                    | Effect::Posted(_)
-                    | Effect::Lease(LeaseEvent::Started(_) | LeaseEvent::Renewed(_))
-            )
-        });
-        records.extend(kept.map(|effect| Record { height, effect }));
+        let effects = effects.into_iter();
+        records.extend(effects.map(|effect| Record { height, effect }));
     }
     Ok(records)
 }

@@ -6,13 +6,16 @@
 //!    jobs by deadlines, nodes reserved ahead and jobs under contract (both go on while a validator
 //!    is killed and restarted), shares of a pool, two hires at a posted price, and settlement. All
 //!    jobs are real programs ([`work`]).
-//! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`]).
+//! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`], and
+//!    a check beside its scene).
 //! 4. Stop everything, check that nothing is left, and report.
 
 mod check;
 mod evidence;
 mod order;
 mod report;
+#[cfg(test)]
+mod sample;
 mod scene;
 mod stage;
 mod statement;
@@ -53,11 +56,12 @@ pub(crate) async fn run(
     let mut stage = Stage {
         network,
         orders: Vec::new(),
+        crash: None,
         progress,
         deadline: Instant::now() + PLAY_TIME,
     };
-    let crash = scene::play(&mut stage).await?;
-    let evidence = evidence::gather(&mut stage, crash).await?;
+    scene::play(&mut stage).await?;
+    let evidence = evidence::gather(&mut stage).await?;
     let mut report = Report::new(&evidence);
 
     let ended = stage.network.stop();

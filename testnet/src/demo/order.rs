@@ -7,6 +7,10 @@ use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Why};
 use gridbay_protocol::units::Credits;
 
+/// Seconds for work that no plan waits for: more than any of it needs, and few enough to keep the
+/// prepayment of a buy small.
+pub(crate) const LONG: u32 = 120;
+
 /// A wish for an order.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
@@ -22,22 +26,13 @@ pub(crate) struct Wish {
     pub(crate) max_price: Option<Credits>,
     /// How it gets its nodes.
     pub(crate) how: How,
+    /// Seconds that each rank may take.
+    pub(crate) seconds: u32,
     /// Its work.
     pub(crate) work: Work,
 }
 
 impl Wish {
-    /// Seconds that each rank may take.
-    pub(crate) fn seconds(&self) -> u32 {
-        match self.how {
-            // One slot.
-            How::Deadline(_) => 2,
-            // Two of them.
-            How::Reservation(_) | How::Contract(_) => 4,
-            // More than any of them needs, less than would make a buy's prepayment large.
-            _ => 120,
-        }
-    }
     /// Stages the inputs of its work at the buyer's node.
     pub(crate) async fn stage(&self, client: &Client) -> anyhow::Result<JobRequest> {
         let result = self.work.result_file().map(str::to_owned);
@@ -46,7 +41,7 @@ impl Wish {
             class: self.class.to_owned(),
             nodes: self.nodes,
             max_price: self.max_price,
-            seconds: self.seconds(),
+            seconds: self.seconds,
             how: self.how.clone(),
             argv: self.work.argv(),
             inputs: self.work.inputs(),

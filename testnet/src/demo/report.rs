@@ -1,9 +1,10 @@
 //! The report at the end: a table of orders, a table of accounts, one line per check; the same as
 //! JSON.
 
-use super::check::{self, Check};
+use super::check::Check;
 use super::evidence::Evidence;
 use super::order::Order;
+use super::scene;
 use super::statement::Statement;
 use crate::say;
 use anyhow::Context as _;
@@ -85,7 +86,7 @@ impl Report {
             seconds: 0.0,
             orders: evidence.orders.iter().map(OrderLine::of).collect(),
             accounts: evidence.accounts.iter().map(Statement::of).collect(),
-            checks: check::judge(evidence),
+            checks: scene::judge(evidence),
         }
     }
     /// Adds a check of what happened after the evidence was gathered.
@@ -177,7 +178,7 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::super::check::sample;
+    use super::super::sample;
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@ use crate::network::Network;
 use crate::say::Progress;
 use anyhow::bail;
 use futures::future::try_join_all;
-use gridbay_node::api::types::NodeStatus;
+use gridbay_node::api::types::{NodeStatus, Offer};
 use std::time::{Duration, Instant};
 
 /// How often orders are looked at.
@@ -20,10 +20,34 @@ pub(crate) struct Stage<'a> {
     pub(crate) network: Network,
     /// Orders, as they were sent.
     pub(crate) orders: Vec<Order>,
+    /// The result of the crash, once there was one.
+    pub(crate) crash: Option<Crash>,
     /// The clock and the teller.
     pub(crate) progress: &'a Progress,
     /// When the demo gives up.
     pub(crate) deadline: Instant,
+}
+
+/// The result of the crash.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Crash {
+    /// Node killed.
+    pub(crate) node: String,
+    /// Orders that it ran parts of when it was killed.
+    pub(crate) hosted: Vec<String>,
+    /// Those of them that, a moment after its return, still ran there on the same lease, or were
+    /// done.
+    pub(crate) survived: Vec<String>,
+    /// Height of the others when it was killed.
+    pub(crate) height: u64,
+    /// Until the others had decided two more blocks.
+    pub(crate) next_blocks: Duration,
+    /// Height of the others when it was started again.
+    pub(crate) head: u64,
+    /// Its own when it had that height, or when nobody waited any more.
+    pub(crate) own: u64,
+    /// From its second start until then.
+    pub(crate) back: Duration,
 }
 
 impl Stage<'_> {
@@ -52,6 +76,21 @@ impl Stage<'_> {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+    /// Waits until the buyers' nodes know that an offer is for sale: it is when the round closes.
+    pub(crate) async fn on_sale(&mut self, offer: &Offer, buyers: &[&str]) -> anyhow::Result<()> {
+        for buyer in buyers {
+            for _ in 0..100 {
+                let client = self.network.node(buyer).client();
+                let offers: Vec<Offer> = client.get("/offers").await?;
+                let sold = |o: &Offer| o.offer == offer.offer && o.on_sale;
+                if offers.iter().any(sold) {
+                    break;
+                }
+                self.watch(Duration::from_millis(100)).await?;
+            }
         }
         Ok(())
     }

@@ -14,11 +14,13 @@ mod aim;
 mod history;
 mod judge;
 mod load;
+mod options;
 mod reader;
 mod report;
 pub(crate) mod rng;
 mod strike;
 
+pub(crate) use options::Options;
 pub(crate) use report::Report;
 
 use crate::network::plan::{Plan, credits};
@@ -26,13 +28,11 @@ use crate::network::{Network, RunFolder};
 use crate::say::Progress;
 use anyhow::bail;
 use history::History;
+use options::BUYERS;
 use rng::Rng;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Nodes that order jobs and do not vote.
-const BUYERS: usize = 2;
 /// Until the federation is ready.
 const START_TIME: Duration = Duration::from_secs(60);
 /// Load before the first kill.
@@ -42,23 +42,6 @@ const WARM_UP: Duration = Duration::from_secs(5);
 const FLOOR: f64 = 3.0;
 /// Time until all requests must be answered, once nobody is killed any more.
 const SETTLE_TIME: Duration = Duration::from_secs(180);
-
-/// The options of a run.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// The program of the nodes.
-    pub(crate) program: PathBuf,
-    /// Kills.
-    pub(crate) kills: usize,
-    /// Decides who is killed when; moments also depend on the machine.
-    pub(crate) seed: u64,
-    /// Validators.
-    pub(crate) validators: usize,
-    /// Log filter of the nodes.
-    pub(crate) log: String,
-    /// Leave the run's folder.
-    pub(crate) keep: bool,
-}
 
 /// Runs the whole test on a federation of its own.
 pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result<Report> {

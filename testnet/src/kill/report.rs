@@ -1,7 +1,7 @@
 //! The results of a run, for people and programs.
 
-use super::Options;
 use super::judge::Findings;
+use super::options::Options;
 use super::strike::Struck;
 use crate::bench::spread::Spread;
 use serde::Serialize;

@@ -2,8 +2,8 @@
 
 use super::aim::{self, Strike};
 use super::history::History;
+use super::options::{BUYERS, Options};
 use super::rng::Rng;
-use super::{BUYERS, Options};
 use crate::bench::spread::Spread;
 use crate::network::Network;
 use crate::say::Progress;

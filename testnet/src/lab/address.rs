@@ -12,12 +12,13 @@
 //! addresses of a link begin with its number, through every change, which is how a delay is found
 //! for a packet.
 
-use super::topology::HOSTS_PER_NETWORK;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// How often a link's address can change: the third byte ends before that of the hosts.
 pub(super) const GENERATIONS: u8 = 200;
+/// Hosts behind one router at the most: their addresses move within a /24.
+pub(super) const HOSTS_PER_NETWORK: usize = 60;
 /// First IPv4 byte of public addresses.
 pub(super) const PUBLIC_V4: u8 = 45;
 /// First IPv6 group of public addresses.

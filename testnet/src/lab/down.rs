@@ -39,7 +39,7 @@ pub struct Removed {
 pub fn down(name: &str) -> anyhow::Result<Removed> {
     tools::check()?;
     let Some(state) = State::read(name)? else {
-        bail!("there is no lab `{name}`{}", super::others());
+        bail!("there is no lab `{name}`{}", state::others());
     };
     if let Some(lab) = state.lab.filter(Process::is_alive) {
         lab.signal(Signal::SIGTERM);
@@ -66,7 +66,7 @@ pub(super) fn remove(name: &str, token: &str) -> anyhow::Result<Removed> {
     };
     let mut own = Vec::new();
     for (machine, recorded) in &state.machines {
-        let namespace = super::namespace(name, machine);
+        let namespace = netns::namespace(name, machine);
         let now = Identity::of(&netns::path(&namespace));
         // A lab killed while it was made has names without identities; they were free when it
         // began.

@@ -14,7 +14,6 @@
 //! impairment.
 
 use super::op::{Op, Shape};
-use super::topology::RawLink;
 use gridbay_node::config::parse;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -39,6 +38,16 @@ pub struct Impairment {
     pub loss_ppm: u32,
     /// Nothing gets through.
     pub cut: bool,
+}
+
+/// A link as people write it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawLink {
+    pub(super) delay: Option<String>,
+    pub(super) jitter: Option<String>,
+    pub(super) rate: Option<String>,
+    pub(super) loss: Option<String>,
 }
 
 /// Why an impairment cannot be.

@@ -40,21 +40,18 @@ pub use impair::Impairment;
 pub use nat::Kind;
 pub use status::Machine;
 pub use tools::{check, is_root};
-pub use topology::Topology;
+pub use topology::{Topology, WAN};
 
 use crate::network::Process;
 use crate::say::Progress;
 use anyhow::{Context as _, bail};
 use delay::Table;
-use netns::Identity;
-use state::{Lock, State};
+use netns::{Identity, namespace};
+use state::{Lock, State, others};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use topology::Link;
-
-/// The router that all public links lead to.
-pub const WAN: &str = "wan";
 
 /// A lab that stands.
 #[derive(Debug)]
@@ -248,21 +245,8 @@ pub fn names() -> Vec<String> {
     state::names()
 }
 
-/// `; there are: a, b`.
-fn others() -> String {
-    match names().as_slice() {
-        [] => "; no lab is up".to_owned(),
-        names => format!("; there are: {}", names.join(", ")),
-    }
-}
-
 fn named(what: &str, names: Vec<String>) -> String {
     format!("; {what}s: {}", names.join(", "))
-}
-
-/// The namespace of a machine. No lab's name has a `-`, so it is never another lab's.
-fn namespace(lab: &str, machine: &str) -> String {
-    format!("{lab}-{machine}")
 }
 
 /// How often the address that a host has itself was changed.

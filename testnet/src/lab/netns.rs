@@ -14,6 +14,11 @@ use std::thread;
 /// Where `ip netns` keeps names.
 const NAMES: &str = "/run/netns";
 
+/// The namespace of a machine. No lab's name has a `-`, so it is never another lab's.
+pub(super) fn namespace(lab: &str, machine: &str) -> String {
+    format!("{lab}-{machine}")
+}
+
 /// Path of a namespace by its name.
 pub(super) fn path(name: &str) -> PathBuf {
     Path::new(NAMES).join(name)

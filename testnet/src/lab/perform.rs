@@ -27,7 +27,7 @@ const AT_ONCE: usize = 4;
 
 /// Performs operations in order on the machines of lab `lab`.
 pub(super) fn perform(lab: &str, ops: &[Op]) -> anyhow::Result<()> {
-    let namespace = |machine: &str| super::namespace(lab, machine);
+    let namespace = |machine: &str| netns::namespace(lab, machine);
     for stretch in ops.chunk_by(|a, b| a.at().is_some() == b.at().is_some()) {
         let steps = |op: &Op| op.steps(namespace);
         if stretch.first().is_some_and(|op| op.at().is_none()) {

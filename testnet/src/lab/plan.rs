@@ -19,12 +19,11 @@
 //! [`new_link_address`], [`new_host_address`] and [`forget`] change a lab that stands. A changed
 //! link and a forgetful router get their ruleset anew in another zone.
 
-use super::WAN;
 use super::address::{self, Net, Pair};
 use super::nat::Kind;
 use super::op::Op;
 use super::ruleset::ruleset;
-use super::topology::{Link, Network, Topology, isp};
+use super::topology::{Link, Network, Topology, WAN, isp};
 use serde::{Deserialize, Serialize};
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -150,6 +150,14 @@ pub(super) fn names() -> Vec<String> {
     names
 }
 
+/// `; there are: a, b`.
+pub(super) fn others() -> String {
+    match names().as_slice() {
+        [] => "; no lab is up".to_owned(),
+        names => format!("; there are: {}", names.join(", ")),
+    }
+}
+
 /// The lock under which records change; it opens when it goes out of scope.
 #[derive(Debug)]
 pub(super) struct Lock {

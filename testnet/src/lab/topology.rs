@@ -22,7 +22,8 @@
 //!
 //! A [`Topology`] exists only checked. It keeps its text, which the lab's record holds.
 
-use super::impair::{Impairment, ImpairmentError};
+use super::address::HOSTS_PER_NETWORK;
+use super::impair::{Impairment, ImpairmentError, RawLink};
 use super::nat::Kind;
 use gridbay_node::config::parse;
 use serde::Deserialize;
@@ -30,12 +31,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use thiserror::Error;
 
+/// The router that all public links lead to.
+pub const WAN: &str = "wan";
+
 /// Characters of a name at the most: a device has 15, and `-isp` may follow.
 const NAME_CHARS: usize = 11;
 /// Names of devices that machines have anyway.
 const TAKEN: [&str; 6] = ["wan", "wan0", "lan0", "lag0", "lo", "eth0"];
-/// Hosts behind one router at the most: their addresses move within a /24 (`address`).
-pub const HOSTS_PER_NETWORK: usize = 60;
 /// Public links of a lab at the most; a link's number is one byte of its addresses.
 pub const LINKS: usize = 200;
 /// Each kind of network once, two public hosts: what `lab up` builds when no file is given.
@@ -144,16 +146,6 @@ struct RawNetwork {
     link: RawLink,
 }
 
-/// A link as people write it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawLink {
-    pub(super) delay: Option<String>,
-    pub(super) jitter: Option<String>,
-    pub(super) rate: Option<String>,
-    pub(super) loss: Option<String>,
-}
-
 fn default_mtu() -> u16 {
     1500
 }
@@ -234,7 +226,7 @@ impl Topology {
     }
     /// Every machine: the public router, routers, hosts.
     pub fn machines(&self) -> Vec<String> {
-        let mut all = vec![super::WAN.to_owned()];
+        let mut all = vec![WAN.to_owned()];
         for network in &self.networks {
             if network.kind != Kind::Open {
                 all.push(network.name.clone());

@@ -5,6 +5,7 @@
 //! 2. Each probe of the [`table`] is a job of its own, whose program is this one ([`inside`]).
 //! 3. How the job ended is the result ([`row`]). A result that cannot be told is taken for broken.
 
+mod env;
 pub(crate) mod inside;
 mod row;
 mod stage;

@@ -1,7 +1,9 @@
 //! The stage of the probes: an executor, and the things that its jobs must not reach.
 
+use super::env;
+use super::inside::Probe;
 use super::row::Outcome;
-use super::table::{Probe, STAND_STILL, env};
+use super::table::STAND_STILL;
 use anyhow::{Context as _, bail};
 use gridbay_node::executor::{
     Config, Executor, ExecutorError, Exit, Isolation, JobName, JobSpec, Limits, ProcessExecutor,

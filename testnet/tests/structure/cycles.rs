@@ -31,7 +31,7 @@ pub(crate) const LIMITS: &[(&str, usize)] = &[
     ("ledger/host/src", 3),
     ("node/core/src", 4),
     ("node/src", 5),
-    ("testnet/src", 18),
+    ("testnet/src", 2),
     ("testnet/sim/src", 3),
     ("testnet/fuzz/src", 3),
 ];

@@ -1,13 +1,12 @@
 //! The keys of the world's nodes, and the network they found.
 
 use crate::world::EPOCH_MS;
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
+use gridbay_sample as sample;
 
 pub(crate) fn credits(n: u64) -> Credits {
     Credits::from_micros(n * 1_000_000).expect("small")
@@ -35,43 +34,22 @@ pub(crate) fn genesis(
     chain_steps: u32,
     policy: Policy,
 ) -> Genesis {
-    let class = Class {
-        name: "small".into(),
-        key: ClassKey {
-            vcpu: 1,
-            memory_mib: 512,
-            disk_mib: 512,
-            gpu: 0,
-            isolation: Isolation::Process,
-            circle: "members".into(),
-        },
-        reference_price: Price(100),
-    };
     let member = |n: usize| Member {
-        name: format!("member{n:02}"),
-        keys: vec![AccountKey {
-            key: account_key(n).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: credits(100),
-        credit_line: Credits::ZERO,
-        weight: 1,
-        validator: (n < validators).then(|| MemberValidator {
-            key: key(3, n as u8).public(),
-            node: node_key(n),
-            power: 1,
-            beacon_tip: Hash32(chain(n, chain_steps).tip()),
+        validator: (n < validators).then(|| {
+            let key = key(3, n as u8).public();
+            sample::validator(key, node_key(n), chain(n, chain_steps).tip())
         }),
-        addresses: vec![],
+        ..sample::member(
+            &format!("member{n:02}"),
+            account_key(n).public(),
+            credits(100),
+        )
     };
+    let members = (0..validators + others).map(member).collect();
     Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "world".into(),
         time_ms: EPOCH_MS,
         policy,
-        classes: vec![class],
-        members: (0..validators + others).map(member).collect(),
         beacon: Hash32([9; 32]),
+        ..sample::genesis("world", vec![sample::class("small", 1, 512, 100)], members)
     }
 }

@@ -24,7 +24,7 @@ use market::Market;
 use std::collections::BTreeSet;
 
 /// Step 3.
-fn recompute(record: &ClearingRecord) -> Result<(), String> {
+pub(super) fn recompute(record: &ClearingRecord) -> Result<(), String> {
     let (awards, sold) = naive::clear(record);
     if (&awards, &sold) != (&record.awards, &record.sold) {
         return Err(format!(

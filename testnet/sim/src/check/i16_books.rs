@@ -14,7 +14,7 @@
 //!    bought in a slot, every seller earns exactly what the records of that slot promised to its
 //!    offers; where revenue is shared by all, the bank gets the sum.
 
-mod record;
+pub(super) mod record;
 
 use super::{Check, Fact, Sight};
 use crate::world::World;

@@ -44,9 +44,7 @@ struct Live {
     signed: bool,
     closed: bool,
     requested: u32,
-    completed: u32,
-    earned: u128,
-    owed: u128,
+    sums: Sums,
     open: BTreeMap<OrderId, Job>,
     escrow: i128,
     bond: i128,
@@ -54,6 +52,22 @@ struct Live {
     /// penalties.
     paid: u128,
     damages: u128,
+}
+
+/// The sums over the jobs that are decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sums {
+    completed: u32,
+    earned: u128,
+    owed: u128,
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, job: &JobRecord) {
+        self.completed += u32::from(job.done);
+        self.earned += u128::from(job.pays.micros());
+        self.owed += u128::from(job.owes.micros());
+    }
 }
 
 /// See the module.
@@ -118,6 +132,19 @@ fn patience(job: &JobTerms) -> u64 {
     after
 }
 
+/// Step 2 for the money of a job.
+pub(super) fn is_priced(terms: &JobTerms, record: &JobRecord) -> Result<(), String> {
+    let worth = match record.done {
+        true => worth(terms, record.after),
+        false => -i128::from(terms.penalty.micros()),
+    };
+    let (pays, owes) = (worth.max(0) as u128, (-worth).max(0) as u128);
+    if (pays, owes) != (record.pays.micros().into(), record.owes.micros().into()) {
+        return Err(format!("{pays} is paid and {owes} owed, not {record:?}"));
+    }
+    Ok(())
+}
+
 impl Contracts {
     fn entries(&mut self, entries: &[SignedEntry], slot: u64) {
         self.said.clear();
@@ -133,9 +160,7 @@ impl Contracts {
                         signed: false,
                         closed: false,
                         requested: 0,
-                        completed: 0,
-                        earned: 0,
-                        owed: 0,
+                        sums: Sums::default(),
                         open: BTreeMap::new(),
                         escrow: 0,
                         bond: 0,
@@ -277,10 +302,10 @@ impl Contracts {
         let job = live.open.remove(&record.job);
         let job = job.ok_or(format!("{record:?} is not open"))?;
         let terms = &live.terms.job;
-        let (last, penalty) = (patience(terms), i128::from(terms.penalty.micros()));
-        let (after, worth) = match record.done {
-            true => (slot - job.arrival, worth(terms, record.after)),
-            false => (last + 1, -penalty),
+        let last = patience(terms);
+        let after = match record.done {
+            true => slot - job.arrival,
+            false => last + 1,
         };
         let in_time = match record.done {
             true => {
@@ -293,13 +318,8 @@ impl Contracts {
         if said != (job.number, job.arrival, after) || !in_time {
             return Err(format!("{record:?} of {job:?} in slot {slot}"));
         }
-        let (pays, owes) = (worth.max(0) as u128, (-worth).max(0) as u128);
-        if (pays, owes) != (record.pays.micros().into(), record.owes.micros().into()) {
-            return Err(format!("{pays} is paid and {owes} owed, not {record:?}"));
-        }
-        live.completed += u32::from(record.done);
-        live.earned += pays;
-        live.owed += owes;
+        is_priced(terms, record)?;
+        live.sums.add(record);
         Ok(())
     }
     fn block(&mut self, fact: &Fact, calendar: &Calendar) -> Result<(), String> {
@@ -348,26 +368,41 @@ fn settlement(live: &Live, settled: &Settlement, next: u64) -> Result<(), String
     if !live.signed || !no_more || !live.open.is_empty() {
         return Err(format!("settled too early: {settled:?}"));
     }
-    let f = aggregate(terms, live.completed, live.requested);
-    let pays = if live.requested == 0 {
-        0
-    } else {
-        live.earned * f / ONE
-    };
-    let counts = (settled.requested, settled.completed) == (live.requested, live.completed);
-    let parties = (settled.client, settled.provider) == (live.client, terms.provider);
-    let shape = (settled.alpha_ppm, settled.beta16) == (terms.alpha_ppm, terms.beta16);
-    let wide = |amount: gridbay_protocol::units::Credits| u128::from(amount.micros());
-    let said = (wide(settled.earned), wide(settled.pays), wide(settled.owed));
-    if !counts || !parties || !shape || said != (live.earned, pays, live.owed) {
-        return Err(format!("{pays} is paid, not {settled:?}"));
+    if settled.client != live.client {
+        return Err(format!("{} is the client, not {settled:?}", live.client));
     }
+    follows(terms, live.requested, &live.sums, settled)?;
+    let (pays, owed) = (u128::from(settled.pays.micros()), live.sums.owed);
     let posted = (live.paid, live.damages, live.escrow, live.bond);
-    if posted != (pays, live.owed, 0, 0) {
+    if posted != (pays, owed, 0, 0) {
         return Err(format!(
-            "{pays} and {} were due: {posted:?} posted or left",
-            live.owed
+            "{pays} and {owed} were due: {posted:?} posted or left"
         ));
+    }
+    Ok(())
+}
+
+/// Step 3 for the record: it is on these jobs, under these terms, and pays what follows.
+pub(super) fn follows(
+    terms: &ContractTerms,
+    requested: u32,
+    sums: &Sums,
+    settled: &Settlement,
+) -> Result<(), String> {
+    let pays = match requested {
+        0 => 0,
+        all => sums.earned * aggregate(terms, sums.completed, all) / ONE,
+    };
+    let counts = (settled.requested, settled.completed) == (requested, sums.completed);
+    let shape = (settled.alpha_ppm, settled.beta16) == (terms.alpha_ppm, terms.beta16);
+    let [earned, paid, owed] = [settled.earned, settled.pays, settled.owed];
+    let said = [earned, paid, owed].map(|amount| u128::from(amount.micros()));
+    if !counts
+        || !shape
+        || settled.provider != terms.provider
+        || said != [sums.earned, pays, sums.owed]
+    {
+        return Err(format!("{pays} is paid, not {settled:?}"));
     }
     Ok(())
 }

@@ -30,6 +30,7 @@ mod i16_delivery;
 pub(crate) mod i16_plans;
 mod i17_pace;
 mod i18_beacon;
+pub mod judge;
 mod naive;
 mod pools;
 mod sight;

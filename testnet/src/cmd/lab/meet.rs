@@ -1,6 +1,6 @@
 //! `lab matrix` and `lab roam`: pairs of nodes behind every kind of network.
 
-use super::super::{program, with_runtime};
+use super::super::runtime::{program, with_runtime};
 use super::NameArgs;
 use crate::lab::matrix::programs::Programs;
 use crate::lab::matrix::{self, Pair};

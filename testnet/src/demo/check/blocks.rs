@@ -4,7 +4,7 @@
 use super::Verdict;
 use crate::demo::evidence::Evidence;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let Some(first) = evidence.chains.first() else {
         return Err("no node showed its chain".to_owned());
     };
@@ -39,8 +39,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
     use gridbay_protocol::ids::{BlockId, Hash32};
 
     #[test]

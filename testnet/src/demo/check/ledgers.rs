@@ -3,7 +3,7 @@
 use super::Verdict;
 use crate::demo::evidence::Evidence;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     for (node, complaint) in &evidence.ledgers {
         if let Some(complaint) = complaint {
             return Err(format!("{node}: {complaint}"));
@@ -17,8 +17,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn a_complaint_and_silence_are_failures() {

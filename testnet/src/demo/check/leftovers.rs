@@ -3,7 +3,7 @@
 use super::Verdict;
 use crate::demo::evidence::Evidence;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     match evidence.leftovers.as_slice() {
         [] => Ok("none alive after the last order's end".to_owned()),
         left => Err(left.join("; ")),
@@ -12,8 +12,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn a_process_left_is_found() {

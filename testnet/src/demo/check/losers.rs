@@ -7,7 +7,7 @@ use gridbay_node::api::types::AuctionRecord;
 use gridbay_protocol::ids::OrderId;
 use std::collections::BTreeSet;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let losers = losers(evidence);
     let mut told = Vec::new();
     for order in &evidence.orders {
@@ -51,8 +51,8 @@ fn losers(evidence: &Evidence) -> BTreeSet<OrderId> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn a_silent_loser_is_found() {

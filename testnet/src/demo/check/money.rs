@@ -9,7 +9,7 @@
 use super::Verdict;
 use crate::demo::evidence::Evidence;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let accounts = evidence.accounts.iter();
     let in_accounts: i128 = accounts
         .map(|a| i128::from(a.end.0) + i128::from(a.held.0))
@@ -30,8 +30,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn money_made_or_lost_is_found() {

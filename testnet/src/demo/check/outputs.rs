@@ -5,7 +5,7 @@ use crate::demo::evidence::Evidence;
 use gridbay_node::api::types::JobState;
 use gridbay_protocol::job::JobExit;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let (mut jobs, mut ranks) = (0, 0);
     for order in evidence.orders.iter().filter(|order| !order.given_up) {
         let (name, record) = (order.wish.name, &order.record);
@@ -32,8 +32,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn a_wrong_output_a_lost_rank_and_a_failed_job_are_found() {

@@ -4,7 +4,7 @@
 use super::Verdict;
 use crate::demo::evidence::Evidence;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut lines = 0;
     for account in &evidence.accounts {
         let (name, start, end) = (&account.name, account.start.0, account.end.0);
@@ -33,8 +33,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn one_micro_credit_too_many_is_found() {

@@ -1,7 +1,7 @@
 //! First scene: the large class is filled with jobs that last, and more is asked for than it has.
 //! The lowest of the winning bids is the one that a buy will displace.
 
-use super::super::order::Wish;
+use super::super::order::{LONG, Wish};
 use super::super::stage::Stage;
 use super::super::work::Work;
 use crate::network::plan::credits;
@@ -24,6 +24,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         nodes,
         max_price: Some(credits(price)),
         how: How::BID,
+        seconds: LONG,
         work: Work::Sleep(seconds),
     };
     let wishes = vec![

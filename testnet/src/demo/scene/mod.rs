@@ -1,4 +1,8 @@
-//! The demo's scenes, one file each, in the order in which they are played.
+//! The demo's scenes in the order in which they are played, and all checks in the order of the
+//! report.
+//!
+//! A scene is a folder with its play, its `check`, and for tests the evidence that it leaves
+//! (`sample`). Adding one takes that folder and its rows here.
 
 mod buy;
 mod contest;
@@ -11,49 +15,98 @@ mod reservation;
 mod settle;
 mod share;
 
-pub(crate) use contract::CONTRACT;
-pub(crate) use crash::Crash;
-pub(crate) use posted::HIRES;
-pub(crate) use reservation::{AHEAD, MOVED, RIVAL};
-pub(crate) use share::CLAIMS;
-
+use super::check::{self, Check, Verdict};
+use super::evidence::Evidence;
 use super::stage::Stage;
 use crate::network::Plan;
-use gridbay_node::api::types::Offer;
-use std::time::Duration;
+use futures::future::LocalBoxFuture;
+
+type Play = for<'s> fn(&'s mut Stage<'_>) -> LocalBoxFuture<'s, anyhow::Result<()>>;
+type Judge = fn(&Evidence) -> Verdict;
+
+const SCENES: &[Play] = &[
+    |stage| Box::pin(long::play(stage)),
+    |stage| Box::pin(contest::play(stage)),
+    |stage| Box::pin(buy::play(stage)),
+    |stage| Box::pin(deadline::play(stage)),
+    |stage| Box::pin(reservation::play(stage)),
+    |stage| Box::pin(contract::play(stage)),
+    |stage| Box::pin(crash::play(stage)),
+    |stage| Box::pin(share::play(stage)),
+    |stage| Box::pin(posted::play(stage)),
+    |stage| Box::pin(settle::play(stage)),
+];
+
+const CHECKS: &[(&str, Judge)] = &[
+    ("every job's output is right", check::outputs::judge),
+    ("more was wanted than offered", contest::check::judge),
+    ("each loser has a reason", check::losers::judge),
+    ("the preempted order was made good", buy::check::judge),
+    ("jobs by deadlines paid their price", deadline::check::judge),
+    (
+        "nodes reserved ahead, decided and paid right",
+        reservation::check::judge,
+    ),
+    ("the contract was settled right", contract::check::judge),
+    ("every statement adds up", check::statements::judge),
+    (
+        "equal blocks and state roots on all nodes",
+        check::blocks::judge,
+    ),
+    ("money is conserved", check::money::judge),
+    (
+        "paid = earned, nobody above his bid",
+        check::clearings::judge,
+    ),
+    ("the pool was shared", share::check::judge),
+    ("first come was first served", posted::check::judge),
+    ("auction verify", check::auctions::judge),
+    ("ledger verify", check::ledgers::judge),
+    ("the killed validator caught up", crash::check::judge),
+    ("no job process is left behind", check::leftovers::judge),
+];
+
+/// The scenes' parts of evidence that passes all checks.
+#[cfg(test)]
+pub(super) const SAMPLES: &[fn(&mut Evidence)] = &[
+    deadline::sample::add,
+    share::sample::add,
+    reservation::sample::add,
+    contract::sample::add,
+    posted::sample::add,
+];
 
 /// Adds the scenes' needs to the plan of the network.
 pub(super) fn prepare(plan: &mut Plan) {
     contract::prepare(plan);
 }
 
-/// Plays all scenes; returns the result of the crash.
-pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
-    long::play(stage).await?;
-    contest::play(stage).await?;
-    buy::play(stage).await?;
-    deadline::play(stage).await?;
-    reservation::play(stage).await?;
-    contract::play(stage).await?;
-    let crash = crash::play(stage).await?;
-    share::play(stage).await?;
-    posted::play(stage).await?;
-    settle::play(stage).await?;
-    Ok(crash)
-}
-
-/// Waits until the buyers' nodes know that an offer is for sale: it is when the round closes.
-async fn on_sale(stage: &mut Stage<'_>, offer: &Offer, buyers: &[&str]) -> anyhow::Result<()> {
-    for buyer in buyers {
-        for _ in 0..100 {
-            let client = stage.network.node(buyer).client();
-            let offers: Vec<Offer> = client.get("/offers").await?;
-            let sold = |o: &Offer| o.offer == offer.offer && o.on_sale;
-            if offers.iter().any(sold) {
-                break;
-            }
-            stage.watch(Duration::from_millis(100)).await?;
-        }
+/// Plays all scenes.
+pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
+    for scene in SCENES {
+        scene(stage).await?;
     }
     Ok(())
+}
+
+/// Judges everything.
+pub(super) fn judge(evidence: &Evidence) -> Vec<Check> {
+    let checks = CHECKS.iter();
+    checks
+        .map(|(name, judge)| Check::new(name, judge(evidence)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::sample;
+
+    #[test]
+    fn good_evidence_passes_all_checks() {
+        for check in judge(&sample::good()) {
+            assert!(check.ok, "{}: {}", check.name, check.detail);
+            assert!(!check.detail.is_empty(), "{}", check.name);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! and the money comes to rest.
 
 use super::super::stage::Stage;
-use super::RIVAL;
+use super::reservation::RIVAL;
 use crate::market;
 use gridbay_node::api::types::{Balance, JobRecord, JobState};
 use gridbay_protocol::units::Credits;

@@ -4,8 +4,11 @@
 //! data as input files. Its output is compared with results that this program computes by itself.
 
 mod hash;
+mod output;
 mod sleep;
 mod words;
+
+pub(crate) use output::Output;
 
 use crate::market::File;
 
@@ -18,15 +21,6 @@ pub(crate) enum Work {
     Hash,
     /// Counts seconds. Starts again from nothing when it was preempted.
     Sleep(u32),
-}
-
-/// The output of a rank.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Output {
-    /// Standard output.
-    pub(crate) stdout: String,
-    /// The file named by [`Work::result_file`].
-    pub(crate) file: String,
 }
 
 impl Work {

@@ -1,8 +1,7 @@
 //! Calls that lead out of sandboxes.
 
+use super::attempt::{Answer, Probe, forbidden, probe, text};
 use super::raw::{Arg::M, Arg::N, Arg::T, call, child};
-use super::{Answer, forbidden, text};
-use crate::probe::table::{Probe, probe};
 use nix::libc;
 
 /// This process's folder, as calls that take one have it.

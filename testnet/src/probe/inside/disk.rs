@@ -1,10 +1,10 @@
 //! More of the disk than a job has bought. None writes more than [`MUCH`]; a file that could be
 //! written is held for a while, so that the watcher can see it.
 
+use super::attempt::{Answer, Probe, Reached, Refused, limit};
 use super::limits::{HOLD, PIECE, sleep};
 use super::raw::{Arg::N, call};
-use super::{Answer, Reached, Refused};
-use crate::probe::table::{Probe, env, limit};
+use crate::probe::env;
 use gridbay_node::executor::Limits;
 use nix::libc;
 use std::fs::{self, File};

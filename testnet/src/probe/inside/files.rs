@@ -1,8 +1,10 @@
 //! Files of the node, of its neighbours, of the host.
 
+use super::attempt::{
+    Answer, Kept, Probe, Reached, Refused, fails, forbidden, io_fails, probe, text, told,
+};
 use super::raw::{Arg::N, Arg::T, call};
-use super::{Answer, Kept, Reached, Refused, fails, forbidden, io_fails, text, told};
-use crate::probe::table::{Probe, env, probe};
+use crate::probe::env;
 use nix::libc;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,9 +1,8 @@
 //! Files that a job holds where the counter may not look.
 
+use super::attempt::{Answer, Probe, Reached, Refused, limit, text};
 use super::limits::{HOLD, PIECE, sleep};
 use super::raw::{Arg::N, Arg::T, call, child, file};
-use super::{Answer, Reached, Refused, text};
-use crate::probe::table::{Probe, limit};
 use nix::libc;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};

@@ -1,9 +1,8 @@
 //! Attempts on things that the kernel has once for the whole machine, and on the file system by way
 //! of a file of one's own.
 
+use super::attempt::{Answer, Probe, Reached, Refused, forbidden, probe, text};
 use super::raw::{Arg::M, Arg::N, Arg::T, call};
-use super::{Answer, Reached, Refused, forbidden, text};
-use crate::probe::table::{Probe, probe};
 use nix::errno::Errno;
 use nix::libc;
 use std::fs::File;

@@ -1,8 +1,7 @@
 //! More than a job has bought: memory, processes, processors, files.
 
+use super::attempt::{Answer, Probe, Reached, Refused, fails, io_fails, limit, text};
 use super::raw::{Arg::M, Arg::N, Arg::T, call, child, file, spin, wait};
-use super::{Answer, Reached, Refused, fails, io_fails, text};
-use crate::probe::table::{Probe, limit};
 use nix::libc;
 use std::fs::File;
 use std::io::Write as _;

@@ -1,5 +1,6 @@
 //! The program inside the job: one attempt, its answer as exit code and one line.
 
+mod attempt;
 mod calls;
 mod disk;
 mod files;
@@ -11,9 +12,11 @@ mod processes;
 mod raw;
 mod sockets;
 
-use super::table::{self, Probe, env};
-use nix::errno::Errno;
-use std::ffi::{CString, OsString};
+pub(super) use attempt::{BROKEN_PROBE, KEPT, Probe, REFUSED};
+
+use super::{env, table};
+use attempt::{Kept, Reached, Refused, told};
+use std::ffi::OsString;
 use std::io::{self, Read as _};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -27,26 +30,6 @@ pub(super) use limits::LIMITS;
 pub(super) use proc::PROC;
 pub(super) use processes::PROCESSES;
 pub(super) use sockets::SOCKETS;
-
-/// Exit code of an attempt that was refused; 0 is one that succeeded.
-pub(super) const REFUSED: i32 = 77;
-/// Exit code where the job keeps what nobody can take from it.
-pub(super) const KEPT: i32 = 79;
-/// Exit code of a probe that cannot make its attempt: it says nothing of the fence.
-pub(super) const BROKEN_PROBE: u8 = 2;
-
-/// How an attempt went.
-#[derive(Debug)]
-pub(crate) enum Answer {
-    /// It reached what it should not.
-    Reached(String),
-    /// It was kept from it.
-    Refused(String),
-    /// It has it, without privilege nobody can take it away, and another probe tries what it opens.
-    Kept(String),
-}
-
-use Answer::{Kept, Reached, Refused};
 
 /// Runs the probe that the words name, or another part of the stage.
 pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
@@ -86,47 +69,4 @@ fn untold() -> Option<&'static str> {
     missing
         .or_else(|| env::NUMBERS.iter().find(|name| odd(name)))
         .copied()
-}
-
-/// A variable by which the stage tells about itself; [`untold`] has found it there.
-fn told(name: &str) -> String {
-    std::env::var(name).unwrap_or_default()
-}
-
-fn text(text: &str) -> CString {
-    CString::new(text).unwrap_or_default()
-}
-
-/// Of a call that should end at the filter or be forbidden: any other answer comes from behind it.
-fn forbidden<T>(result: Result<T, Errno>) -> Answer {
-    match result {
-        Err(Errno::EPERM | Errno::ENOSYS | Errno::EACCES) => Refused("refused".to_owned()),
-        Err(errno) => Reached(format!("the kernel looked at it: {errno}")),
-        Ok(_) => Reached("it worked".to_owned()),
-    }
-}
-
-/// Of an attempt that fails if the job is kept from it, however.
-fn fails<T>(result: Result<T, Errno>) -> Answer {
-    match result {
-        Err(errno) => Refused(errno.to_string()),
-        Ok(_) => Reached("it worked".to_owned()),
-    }
-}
-
-/// As above, of the standard library's attempts.
-fn io_fails<T>(result: io::Result<T>) -> Answer {
-    match result {
-        Err(error) => Refused(error.to_string()),
-        Ok(_) => Reached("it worked".to_owned()),
-    }
-}
-
-/// Of something that a job should find empty, or not at all.
-fn empty(result: io::Result<Vec<u8>>) -> Answer {
-    match result {
-        Err(error) => Refused(error.to_string()),
-        Ok(bytes) if bytes.is_empty() => Refused("empty".to_owned()),
-        Ok(bytes) => Reached(format!("{} bytes", bytes.len())),
-    }
 }

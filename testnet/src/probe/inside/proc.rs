@@ -1,7 +1,7 @@
 //! What `/proc` tells of the host, and lets be changed.
 
-use super::{Answer, Reached, Refused, empty, io_fails, told};
-use crate::probe::table::{Probe, env, probe};
+use super::attempt::{Answer, Probe, Reached, Refused, empty, io_fails, probe, told};
+use crate::probe::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 

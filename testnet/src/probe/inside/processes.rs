@@ -1,8 +1,8 @@
 //! Other processes: the node's, and a neighbour's.
 
+use super::attempt::{Answer, Probe, Reached, Refused, fails, io_fails, probe, told};
 use super::raw::{Arg::M, Arg::N, call};
-use super::{Answer, Reached, Refused, fails, io_fails, told};
-use crate::probe::table::{Probe, env, probe};
+use crate::probe::env;
 use nix::libc;
 use std::fs;
 

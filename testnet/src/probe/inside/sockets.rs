@@ -1,8 +1,8 @@
 //! Ways to the network, and to sockets of the host.
 
+use super::attempt::{Answer, Probe, Reached, Refused, fails, forbidden, io_fails, probe, told};
 use super::raw::{Arg::M, Arg::N, call};
-use super::{Answer, Reached, Refused, fails, forbidden, io_fails, told};
-use crate::probe::table::{Probe, env, probe};
+use crate::probe::env;
 use nix::libc;
 use std::net::{SocketAddr, TcpStream};
 use std::os::linux::net::SocketAddrExt as _;

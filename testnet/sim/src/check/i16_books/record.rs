@@ -9,7 +9,7 @@ use gridbay_protocol::record::share::{Sharing, SharingAward};
 use gridbay_protocol::units::Credits;
 
 /// Step 1.
-pub(super) fn adds_up(record: &ClearingRecord) -> Result<(), String> {
+pub(in crate::check) fn adds_up(record: &ClearingRecord) -> Result<(), String> {
     let wide = |n: u64| i128::from(n);
     let (mut won, mut paid) = (0, 0);
     for award in &record.awards {
@@ -47,7 +47,7 @@ pub(super) fn adds_up(record: &ClearingRecord) -> Result<(), String> {
 }
 
 /// Step 2 for a buy.
-pub(super) fn is_priced(buy: &BuyRecord) -> Result<(), String> {
+pub(in crate::check) fn is_priced(buy: &BuyRecord) -> Result<(), String> {
     let mut sum = 0;
     for part in &buy.parts {
         let asked = part.taken.iter();
@@ -101,8 +101,8 @@ pub(super) fn charges(record: &ClearingRecord, behind: &[Effect]) -> Result<(), 
     Err(format!("winners are not charged what they won: {record:?}"))
 }
 
-/// Steps 1 and 2 for a sharing.
-pub(super) fn shares(record: &Sharing, behind: &[Effect]) -> Result<(), String> {
+/// Step 1 for a sharing.
+pub(in crate::check) fn is_within(record: &Sharing) -> Result<(), String> {
     let units: u64 = record
         .awards
         .iter()
@@ -115,6 +115,12 @@ pub(super) fn shares(record: &Sharing, behind: &[Effect]) -> Result<(), String> 
     if units > u64::from(record.units) || !record.awards.iter().all(within) {
         return Err(format!("more is held or paid than can be: {record:?}"));
     }
+    Ok(())
+}
+
+/// Steps 1 and 2 for a sharing.
+pub(super) fn shares(record: &Sharing, behind: &[Effect]) -> Result<(), String> {
+    is_within(record)?;
     let due = record.awards.iter().map(|a| (a.order, a.pay));
     if charged(&record.class, due, behind) {
         return Ok(());

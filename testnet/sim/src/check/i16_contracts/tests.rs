@@ -42,9 +42,11 @@ fn live() -> Live {
         signed: true,
         closed: false,
         requested: 2,
-        completed: 1,
-        earned: 75,
-        owed: 0,
+        sums: Sums {
+            completed: 1,
+            earned: 75,
+            owed: 0,
+        },
         open: BTreeMap::from([(JOB, job)]),
         escrow: 0,
         bond: 0,
@@ -117,7 +119,10 @@ fn a_settlement_that_does_not_follow_is_reported() {
     let settle = |change: fn(&mut Live, &mut Settlement)| {
         let mut live = Live {
             open: BTreeMap::new(),
-            owed: 30,
+            sums: Sums {
+                owed: 30,
+                ..live().sums
+            },
             paid: 56,
             damages: 30,
             ..live()

@@ -1,22 +1,23 @@
 //! The pool was shared among both claims: each had nodes in some slot, in some slot both competed,
-//! nobody paid above the rate, no more nodes were held than the pool has, and every outcome follows
-//! from its public input.
+//! and every outcome is what the simulator's judge finds: nobody paid above the rate, no more nodes
+//! were held than the pool has, and all follows from the public input.
 
-use super::Verdict;
+use super::CLAIMS;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::Evidence;
-use crate::demo::scene::CLAIMS;
 use gridbay_node::api::types::AuctionRecord;
-use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::record::share::Sharing;
+use gridbay_sim::check::judge;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let records = evidence.auctions.iter().filter_map(|a| match &a.record {
         AuctionRecord::Sharing(record) => Some(record),
         _ => None,
     });
     let records: Vec<&Sharing> = records.collect();
     for record in &records {
-        is_sound(record).map_err(|wrong| format!("slot {}: {wrong}", record.slot))?;
+        let judged = judge::sharing(record, &evidence.policy.calendar);
+        judged.map_err(|wrong| format!("slot {}: {wrong}", record.slot))?;
     }
     let contested = records.iter().filter(|r| r.claims.len() >= CLAIMS.len());
     let contested = contested.count();
@@ -44,42 +45,10 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     ))
 }
 
-fn is_sound(record: &Sharing) -> Result<(), String> {
-    let units: u64 = record
-        .awards
-        .iter()
-        .map(|a| u64::from(a.portion.units))
-        .sum();
-    if units > u64::from(record.units) {
-        return Err(format!("{units} nodes of {}", record.units));
-    }
-    let rate = |order: &OrderId| {
-        record
-            .claims
-            .iter()
-            .find(|c| c.order == *order)
-            .map(|c| c.rate)
-    };
-    if let Some(award) = record
-        .awards
-        .iter()
-        .find(|a| rate(&a.order).is_none_or(|r| a.pay > r))
-    {
-        return Err(format!(
-            "{} pays {}, above its rate",
-            award.order, award.pay
-        ));
-    }
-    if record.divide() != record.awards {
-        return Err("the pool's rule gives other awards".to_owned());
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     fn bad(change: impl Fn(&mut Sharing)) -> Verdict {
         let mut bad = sample::good();
@@ -94,19 +63,14 @@ mod tests {
     #[test]
     fn every_rule_is_checked() {
         assert!(bad(|_| ()).is_ok());
-        assert!(
-            bad(|r| r.awards[0].portion.units = 9)
-                .unwrap_err()
-                .contains("nodes of")
-        );
-        assert!(
-            bad(|r| r.claims[0].rate = r.claims[1].rate.saturating_sub(r.claims[1].rate)).is_err()
-        );
-        assert!(
-            bad(|r| r.awards[0].portion.processors += 1)
-                .unwrap_err()
-                .contains("rule")
-        );
+        let spoilt: [fn(&mut Sharing); 3] = [
+            |r| r.awards[0].portion.units = 9,
+            |r| r.claims[0].rate = r.claims[1].rate.saturating_sub(r.claims[1].rate),
+            |r| r.awards[0].portion.processors += 1,
+        ];
+        for spoil in spoilt {
+            assert!(bad(spoil).unwrap_err().starts_with("slot"));
+        }
         assert!(
             bad(|r| {
                 r.claims.pop();

@@ -1,6 +1,10 @@
 //! Beside the others: a seller plans two bags of tasks by their deadlines. The urgent one runs
 //! first; the patient one gets the units left and all later ones.
 
+pub(super) mod check;
+#[cfg(test)]
+pub(super) mod sample;
+
 use super::super::order::Wish;
 use super::super::stage::Stage;
 use super::super::work::Work;
@@ -52,6 +56,8 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         nodes,
         max_price: None,
         how,
+        // One slot.
+        seconds: 2,
         work: Work::Sleep(1),
     };
     let patient = wish(
@@ -76,7 +82,7 @@ async fn in_force(stage: &Stage<'_>, wish: &Wish) -> anyhow::Result<()> {
         class: Some(wish.class.to_owned()),
         nodes: wish.nodes,
         max_price: None,
-        seconds: wish.seconds(),
+        seconds: wish.seconds,
         budget: None,
         how: wish.how.clone(),
     };

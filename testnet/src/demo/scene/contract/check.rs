@@ -1,18 +1,18 @@
-//! The contract was settled as its terms say: each job's pay from the time it took, all together by
-//! the aggregate function, penalties in full. The provider has the client's payment less the cost
-//! of the nodes, and that cost is lower.
-//!
-//! `f(done / all) = alpha * (done / all)^beta` is computed here with fractions of whole numbers,
-//! for a whole beta, and so may exceed the ledger's by what its 32 bits behind the point leave out.
+//! The contract was settled as its terms say, by the simulator's judge: each job's pay from the time
+//! it took, all together by the aggregate function, penalties in full. The provider has the client's
+//! payment less the cost of the nodes, and that cost is lower.
 
-use super::Verdict;
+use super::CONTRACT;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::{Account, Evidence};
-use crate::demo::scene::CONTRACT;
 use gridbay_node::api::types::{ContractHow, How, Movement};
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
+use gridbay_protocol::ids::{AccountId, ClassId};
+use gridbay_protocol::order::{ContractTerms, JobTerms};
+use gridbay_protocol::record::contract::ContractEvent;
+use gridbay_sim::check::judge;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut named = evidence.orders.iter().filter(|o| o.wish.name == CONTRACT);
     let order = named.next().ok_or("nothing was done under contract")?;
     let How::Contract(how) = &order.wish.how else {
@@ -37,11 +37,10 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if bond.micros() != how.penalty.micros() * u64::from(order.wish.nodes) {
         return Err(format!("{bond} were staked"));
     }
-    let slot_seconds = (evidence.policy.slot_ms() / 1_000).max(1);
-    for job in &jobs {
-        utility(how, job, slot_seconds)?;
-    }
-    aggregate(how, &jobs, &settled)?;
+    let slot_seconds = u32::try_from(evidence.policy.slot_ms() / 1_000);
+    let slot_seconds = slot_seconds.unwrap_or(u32::MAX).max(1);
+    let terms = terms(how, order.wish.nodes, slot_seconds, settled.provider);
+    judge::contract(&terms, &jobs, &settled)?;
     let of = |account: &&Account| account.id == settled.provider;
     let provider = evidence.accounts.iter().find(of).ok_or("no provider")?;
     let client = evidence.accounts.iter().find(|a| a.id == settled.client);
@@ -70,56 +69,26 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     ))
 }
 
-/// The pay of a job, and its debt, by the slots it took: the value, less the part that the decay
-/// has taken.
-fn utility(how: &ContractHow, job: &JobRecord, slot_seconds: u64) -> Result<(), String> {
-    let slots = |seconds: u32| i128::from(u64::from(seconds) / slot_seconds);
-    let (value, penalty) = (
-        i128::from(how.value.micros()),
-        i128::from(how.penalty.micros()),
-    );
-    let late = (i128::from(job.after) - slots(how.hold_seconds)).max(0);
-    let decay = i128::from(u64::from(how.decay_seconds).div_ceil(slot_seconds));
-    let worth = match job.done {
-        true => (value - value * late / decay).max(-penalty),
-        false => -penalty,
-    };
-    let (pays, owes) = (i128::from(job.pays.micros()), i128::from(job.owes.micros()));
-    if pays != worth.max(0) || owes != (-worth).max(0) {
-        return Err(format!(
-            "job {} after {} slots pays {pays} and owes {owes}, not {worth}",
-            job.number, job.after
-        ));
+/// The terms that the order proposes, as far as money depends on them.
+fn terms(how: &ContractHow, jobs: u32, slot_seconds: u32, provider: AccountId) -> ContractTerms {
+    ContractTerms {
+        provider,
+        class: ClassId::default(),
+        first: 0,
+        last: 0,
+        jobs,
+        job: JobTerms {
+            units: 1,
+            slots: 1,
+            value: how.value,
+            hold: how.hold_seconds / slot_seconds,
+            decay: how.decay_seconds.div_ceil(slot_seconds),
+            penalty: how.penalty,
+        },
+        alpha_ppm: how.alpha_ppm,
+        beta16: how.beta16,
+        stands_until: 0,
     }
-    Ok(())
-}
-
-fn aggregate(how: &ContractHow, jobs: &[JobRecord], settled: &Settlement) -> Result<(), String> {
-    let done = jobs.iter().filter(|job| job.done).count() as u128;
-    let all = jobs.len() as u128;
-    let (said_done, said_all) = (settled.completed.into(), settled.requested.into());
-    let earned: u64 = jobs.iter().map(|job| job.pays.micros()).sum();
-    let owed: u64 = jobs.iter().map(|job| job.owes.micros()).sum();
-    if (done, all) != (said_done, said_all)
-        || (earned, owed) != (settled.earned.micros(), settled.owed.micros())
-    {
-        return Err(format!(
-            "{done} of {all} jobs for {earned}, {owed} owed: {settled:?}"
-        ));
-    }
-    if !how.beta16.is_multiple_of(16) || all == 0 {
-        return Err(format!("beta of {} sixteenths, {all} jobs", how.beta16));
-    }
-    let beta = how.beta16 / 16;
-    let above = u128::from(earned) * u128::from(how.alpha_ppm) * done.pow(beta);
-    let below = 1_000_000 * all.pow(beta);
-    let (most, pays) = (above / below, u128::from(settled.pays.micros()));
-    if pays > most || most - pays > u128::from(earned >> 24) + 1 {
-        return Err(format!(
-            "{done} of {all} jobs for {earned} pay {pays}, not {most}"
-        ));
-    }
-    Ok(())
 }
 
 fn sum(account: &Account, which: impl Fn(&Movement) -> bool) -> i64 {
@@ -133,8 +102,9 @@ fn micros(amount: u64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
+    use gridbay_protocol::record::contract::{JobRecord, Settlement};
     use gridbay_protocol::units::Credits;
 
     fn bad(change: impl Fn(&mut ContractEvent)) -> Verdict {

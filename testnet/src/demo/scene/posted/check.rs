@@ -2,17 +2,16 @@
 //! posted price, and the payments by its buyer's statement equal the cost of its lease, slot by
 //! slot.
 
-use super::Verdict;
-use super::reservations::spent;
+use super::HIRES;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::Evidence;
-use crate::demo::scene::HIRES;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::record::posted::{Hired, PostedRecord};
 use std::collections::BTreeMap;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut served: BTreeMap<OrderId, &Hired> = BTreeMap::new();
     for record in &evidence.records {
         if let Effect::Posted(record) = &record.effect {
@@ -27,7 +26,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         let id = order.record.order.ok_or(format!("{name} has no id"))?;
         let hired = served.get(&id).ok_or(format!("{name} was not served"))?;
         let due = due(evidence, id, hired).map_err(|wrong| format!("{name}: {wrong}"))?;
-        let spent = spent(evidence, order, id);
+        let spent = evidence.spent(order, id);
         if order.record.paid.micros() != due || i64::try_from(due) != Ok(spent) {
             let said = order.record.paid;
             return Err(format!(
@@ -78,8 +77,8 @@ fn due(evidence: &Evidence, id: OrderId, hired: &Hired) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
     use gridbay_protocol::units::Credits;
 
     fn bad(change: impl Fn(&mut Effect)) -> String {

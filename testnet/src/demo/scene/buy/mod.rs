@@ -1,6 +1,8 @@
 //! Third scene: a buy-it-now for the full class displaces the lowest running bid.
 
-use super::super::order::Wish;
+pub(super) mod check;
+
+use super::super::order::{LONG, Wish};
 use super::super::stage::Stage;
 use super::super::work::Work;
 use super::long::LOWEST;
@@ -22,6 +24,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         nodes: 1,
         max_price: Some(credits(80)),
         how: How::BUY,
+        seconds: LONG,
         work: Work::Sleep(3),
     };
     stage.send(vec![buy]).await?;

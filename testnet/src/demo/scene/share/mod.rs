@@ -1,17 +1,20 @@
 //! After the crash: one seller shares a pool of small nodes among two claims. Three nodes for two
 //! equal claims: one node each, and chance decides, slot by slot, who has the third.
 
-use super::super::order::Wish;
+pub(super) mod check;
+#[cfg(test)]
+pub(super) mod sample;
+
+use super::super::order::{LONG, Wish};
 use super::super::stage::Stage;
 use super::super::work::Work;
-use super::on_sale;
 use crate::network::plan::{credits, offer};
 use gridbay_node::api::types::{Claim, How, Offer, OfferRequest};
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{PoolTerms, Primary};
 
 /// The claims.
-pub(crate) const CLAIMS: [&str; 2] = ["share-one", "share-two"];
+const CLAIMS: [&str; 2] = ["share-one", "share-two"];
 /// The seller of the pool, which no scene stops.
 const SELLER: &str = "v1";
 /// The seller's number of the pool, beside its other offers.
@@ -33,7 +36,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     };
     let client = stage.network.node(SELLER).client().clone();
     let pool: Offer = client.put("/offers", &request).await?;
-    on_sale(stage, &pool, &["b4", "b5"]).await?;
+    stage.on_sale(&pool, &["b4", "b5"]).await?;
     let wish = |name, buyer| Wish {
         name,
         buyer,
@@ -47,6 +50,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
             weights: None,
             program: None,
         }),
+        seconds: LONG,
         work: Work::Hash,
     };
     stage

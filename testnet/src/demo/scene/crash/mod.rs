@@ -1,7 +1,10 @@
 //! Fourth scene: a validator that also runs others' jobs is killed with SIGKILL while they run, the
 //! chain goes on without it, and it is started again.
 
-use super::super::stage::Stage;
+pub(super) mod check;
+
+use super::super::order::Order;
+use super::super::stage::{Crash, Stage};
 use super::long::STEADY;
 use anyhow::Context as _;
 use gridbay_node::api::types::{JobState, NodeStatus};
@@ -14,29 +17,7 @@ const DEAD: Duration = Duration::from_secs(3);
 /// How long it has to catch up.
 const CATCH_UP: Duration = Duration::from_secs(15);
 
-/// The result of the crash.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Crash {
-    /// Node killed.
-    pub(crate) node: String,
-    /// Orders that it ran parts of when it was killed.
-    pub(crate) hosted: Vec<String>,
-    /// Those of them that, a moment after its return, still ran there on the same lease, or were
-    /// done.
-    pub(crate) survived: Vec<String>,
-    /// Height of the others when it was killed.
-    pub(crate) height: u64,
-    /// Until the others had decided two more blocks.
-    pub(crate) next_blocks: Duration,
-    /// Height of the others when it was started again.
-    pub(crate) head: u64,
-    /// Its own when it had that height, or when nobody waited any more.
-    pub(crate) own: u64,
-    /// From its second start until then.
-    pub(crate) back: Duration,
-}
-
-pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
+pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     // Not the first validator: the demo itself asks that one.
     let sellers = STEADY
         .iter()
@@ -45,7 +26,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     let node = names
         .find(|name| name != "v1")
         .context("no validator but the first runs a job")?;
-    let runs_there = |order: &&super::super::order::Order| {
+    let runs_there = |order: &&Order| {
         let mut sellers = order.record.sellers.iter();
         order.is_running() && sellers.any(|s| s.name.as_deref() == Some(node.as_str()))
     };
@@ -95,7 +76,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     };
     let survived = leases.iter().filter(same);
     let survived = survived.map(|(name, _)| name.clone()).collect();
-    Ok(Crash {
+    stage.crash = Some(Crash {
         node,
         hosted,
         survived,
@@ -104,7 +85,8 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
         head,
         own,
         back,
-    })
+    });
+    Ok(())
 }
 
 async fn height(stage: &Stage<'_>, name: &str) -> anyhow::Result<u64> {

@@ -1,14 +1,14 @@
 //! The contest was one: in a single clearing, at least six orders asked for more than was for sale,
 //! and some of them lost.
 
-use super::Verdict;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::Evidence;
 use gridbay_node::api::types::AuctionRecord;
 
 /// Bids that make a contest.
 const BIDS: usize = 6;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let clearings = evidence.auctions.iter().filter_map(|a| match &a.record {
         AuctionRecord::Clearing(record) => Some((&a.class, record)),
         _ => None,
@@ -34,8 +34,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn enough_for_all_is_no_contest() {

@@ -1,16 +1,19 @@
 //! Beside the shared pool: a seller posts a price for two small nodes, and two buyers hire one
 //! each.
 
-use super::super::order::Wish;
+pub(super) mod check;
+#[cfg(test)]
+pub(super) mod sample;
+
+use super::super::order::{LONG, Wish};
 use super::super::stage::Stage;
 use super::super::work::Work;
-use super::on_sale;
 use crate::network::plan::{credits, offer};
 use gridbay_node::api::types::{How, Offer, OfferRequest, PostedHow};
 use gridbay_protocol::offer::Primary;
 
 /// The hires.
-pub(crate) const HIRES: [&str; 2] = ["hire-one", "hire-two"];
+const HIRES: [&str; 2] = ["hire-one", "hire-two"];
 /// The seller of the nodes, which no scene stops.
 const SELLER: &str = "v1";
 /// The seller's number of the offer, beside its other offers.
@@ -31,7 +34,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     let client = stage.network.node(SELLER).client().clone();
     let posted: Offer = client.put("/offers", &request).await?;
     let buyers = ["b1", "b2"];
-    on_sale(stage, &posted, &buyers).await?;
+    stage.on_sale(&posted, &buyers).await?;
     let hires = HIRES.iter().zip(buyers).map(|(name, buyer)| Wish {
         name,
         buyer,
@@ -39,6 +42,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         nodes: 1,
         max_price: None,
         how: How::Posted(PostedHow {}),
+        seconds: LONG,
         work: Work::Sleep(2),
     });
     stage.send(hires.collect()).await

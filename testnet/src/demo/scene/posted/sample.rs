@@ -1,8 +1,8 @@
 //! Two hires of one node each, for a part of a slot and a whole one.
 
-use super::{Evidence, done, id, micros, movement};
-use crate::demo::evidence::Record;
-use crate::demo::scene::HIRES;
+use super::HIRES;
+use crate::demo::evidence::{Evidence, Record};
+use crate::demo::sample::{done, id, micros, movement};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
@@ -17,7 +17,7 @@ const PRICE: u64 = 20;
 /// The price of the rest of the running slot.
 const REST: u64 = 5;
 
-pub(super) fn add(evidence: &mut Evidence) {
+pub(crate) fn add(evidence: &mut Evidence) {
     for (name, n) in HIRES.into_iter().zip(ORDERS) {
         let mut order = done(name, n);
         order.record.paid = micros(REST + PRICE);

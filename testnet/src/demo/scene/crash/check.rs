@@ -1,7 +1,7 @@
 //! The chain went on without the killed validator, it caught up after its second start, and the job
 //! that it ran when it was killed came to a good end.
 
-use super::Verdict;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::Evidence;
 use gridbay_node::api::types::JobState;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Until the chain goes on.
 const GOES_ON: Duration = Duration::from_secs(3);
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let crash = &evidence.crash;
     let node = &crash.node;
     let took = crash.next_blocks.as_secs_f64();
@@ -44,8 +44,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn a_standstill_a_laggard_and_a_lost_job_are_found() {

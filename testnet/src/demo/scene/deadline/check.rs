@@ -1,13 +1,13 @@
 //! Jobs by deadlines were done at a price of their own curves, and their seller has exactly that,
 //! and its stake back.
 
-use super::Verdict;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::Evidence;
 use gridbay_node::api::types::{How, JobState};
 use gridbay_protocol::payment::Reason;
 use gridbay_protocol::units::Credits;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut told = Vec::new();
     for order in &evidence.orders {
         let (name, record) = (order.wish.name, &order.record);
@@ -55,8 +55,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
 
     #[test]
     fn a_wrong_price_and_a_stake_that_is_kept_are_found() {

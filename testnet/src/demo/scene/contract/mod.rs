@@ -2,6 +2,10 @@
 //! signs, stakes all penalties, rents nodes on the market for each job, and is paid for all of them
 //! together.
 
+pub(super) mod check;
+#[cfg(test)]
+pub(super) mod sample;
+
 use super::super::order::Wish;
 use super::super::stage::Stage;
 use super::super::work::Work;
@@ -10,7 +14,7 @@ use anyhow::Context as _;
 use gridbay_node::api::types::{ContractHow, How, NodeStatus};
 
 /// The batch.
-pub(crate) const CONTRACT: &str = "batch";
+const CONTRACT: &str = "batch";
 
 /// Who provides.
 const PROVIDER: &str = "b7";
@@ -45,6 +49,8 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
             beta16: 32,
             window_seconds: 20,
         }),
+        // Two slots.
+        seconds: 4,
         work: Work::Sleep(1),
     };
     stage.send(vec![batch]).await

@@ -1,7 +1,9 @@
 //! Second scene: six buyers' sealed bids for the small class exceed the supply. Winners count words
 //! and compute checksums.
 
-use super::super::order::Wish;
+pub(super) mod check;
+
+use super::super::order::{LONG, Wish};
 use super::super::stage::Stage;
 use super::super::work::Work;
 use crate::network::plan::credits;
@@ -22,6 +24,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         nodes,
         max_price: Some(credits(price)),
         how: How::BID,
+        seconds: LONG,
         work,
     };
     let wishes = vec![

@@ -2,6 +2,10 @@
 //! slot on; the one who bids most has them then, one who can wait has them afterwards, and one who
 //! cannot has nothing.
 
+pub(super) mod check;
+#[cfg(test)]
+pub(super) mod sample;
+
 use super::super::order::Wish;
 use super::super::stage::Stage;
 use super::super::work::Work;
@@ -13,11 +17,11 @@ use gridbay_protocol::offer::Primary;
 use std::time::{Duration, Instant};
 
 /// The highest bid, which needs a channel for itself as well.
-pub(crate) const AHEAD: &str = "ahead";
+const AHEAD: &str = "ahead";
 /// The bid that can wait.
-pub(crate) const MOVED: &str = "moved";
+const MOVED: &str = "moved";
 /// The lowest bid, for the same start as the highest.
-pub(crate) const RIVAL: &str = "rival";
+pub(super) const RIVAL: &str = "rival";
 
 /// Who sells: not one of those that may be killed.
 const SELLER: &str = "v1";
@@ -59,6 +63,8 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
             until: Some(Start::Slot(latest)),
             channels,
         }),
+        // Two slots.
+        seconds: 4,
         work: Work::Sleep(1),
     };
     let channel = Some(Channels { low: 1, high: 4 });

@@ -1,8 +1,8 @@
 //! Two jobs under contract: one in time, one half a decay late.
 
-use super::{Evidence, done, id, micros, movement};
-use crate::demo::evidence::{Account, Record};
-use crate::demo::scene::CONTRACT;
+use super::CONTRACT;
+use crate::demo::evidence::{Account, Evidence, Record};
+use crate::demo::sample::{done, id, micros, movement};
 use gridbay_node::api::types::{ContractHow, How, RankExit, Signed};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
@@ -14,7 +14,7 @@ use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 const ORDER: u8 = 14;
 const RENTED: u8 = 15;
 
-pub(super) fn add(evidence: &mut Evidence) {
+pub(crate) fn add(evidence: &mut Evidence) {
     let mut order = done(CONTRACT, ORDER);
     order.wish.nodes = 2;
     order.wish.how = How::Contract(ContractHow {

@@ -1,8 +1,8 @@
 //! Two nodes reserved ahead: one has them at once, one afterwards, one not at all.
 
-use super::{Evidence, done, id, micros, movement};
-use crate::demo::evidence::Record;
-use crate::demo::scene::{AHEAD, MOVED, RIVAL};
+use super::{AHEAD, MOVED, RIVAL};
+use crate::demo::evidence::{Evidence, Record};
+use crate::demo::sample::{done, id, micros, movement, vain};
 use gridbay_node::api::types::{JobReason, JobState};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId};
@@ -20,7 +20,7 @@ const NODES: Share = Share {
     units: 2,
 };
 
-pub(super) fn add(evidence: &mut Evidence) {
+pub(crate) fn add(evidence: &mut Evidence) {
     let won = [(AHEAD, 11, 120, 12), (MOVED, 12, 80, 14)];
     for (name, n, pay, start) in won {
         let mut order = done(name, n);
@@ -51,7 +51,7 @@ pub(super) fn add(evidence: &mut Evidence) {
             "class small",
         );
     }
-    let mut rival = super::vain(13);
+    let mut rival = vain(13);
     rival.wish.name = RIVAL;
     rival.record.paid = micros(0);
     rival.record.state = JobState::Expired;

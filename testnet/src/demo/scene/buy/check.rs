@@ -1,14 +1,14 @@
 //! The buy displaced a bid, and the displaced order resumed and finished, or has its refund and its
 //! compensation. A compensation that was paid is named either way.
 
-use super::Verdict;
+use crate::demo::check::Verdict;
 use crate::demo::evidence::{Auction, Evidence};
 use crate::demo::order::Order;
 use gridbay_node::api::types::{AuctionRecord, JobState, Signed};
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::payment::Reason;
 
-pub(super) fn judge(evidence: &Evidence) -> Verdict {
+pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     if !evidence.auctions.iter().any(|a| displacing(a).is_some()) {
         return Err("no buy displaced a lease".to_owned());
     }
@@ -58,8 +58,8 @@ fn displacing(auction: &Auction) -> Option<OrderId> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::demo::sample;
     use gridbay_node::api::types::Movement;
 
     #[test]
