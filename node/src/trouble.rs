@@ -18,7 +18,7 @@ const CLOCK_HINT: &str = "set the clock right, best by a time service such as ch
 const SOLVER_HINT: &str = "try the program of solver.program by hand in the folder solver of the node, or set it to off: reservations are decided by the rule alone meanwhile";
 
 named! {
-    /// What kind of trouble.
+    /// The kind of trouble.
     pub enum Kind {
         /// The disk is full or fails.
         Disk = "disk",

@@ -72,7 +72,7 @@ named! {
         Receipt = "gridbay/receipt/1",
         /// Record of where a node can be reached.
         NodeRecord = "gridbay/node-record/1",
-        /// What is looked up in the DHT to its key there.
+        /// From the name of a thing looked up in the DHT to its key there.
         DhtKey = "gridbay/dht-key/1",
     }
 }

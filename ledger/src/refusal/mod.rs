@@ -137,11 +137,11 @@ refusals! {
     NotSealed(OrderId) = "not_sealed", never:
         "order {0} is not sealed",
         "nothing to open";
-    /// What was opened is not what was sealed.
+    /// The opened contents are not those that were sealed.
     Seal(OrderId) = "seal", never:
         "the opening of order {0} does not match its commitment",
         "open with the very bid and salt that were sealed";
-    /// What is to be amended is no opened bid.
+    /// The order to be amended is no opened bid.
     NotABid(OrderId) = "not_a_bid", later:
         "order {0} is no opened bid",
         "amend bids only; others have a price of their own";
@@ -149,7 +149,8 @@ refusals! {
     Reshaped(OrderId) = "reshaped", later:
         "an amendment changes class, units, slots or work of order {0}",
         "change prices, budget or patience only, or order anew";
-    /// What the order has paid leaves too little of an amendment's budget for one slot at its bid.
+    /// After the order's payments too little of the amendment's budget is left for one slot at its
+    /// bid.
     Spent { left: Credits, slot: Credits } = "spent", later:
         "payments leave {left} of the budget, one slot at the bid is {slot}",
         "raise the budget: it is for the whole order";
@@ -281,7 +282,7 @@ refusals! {
     Final(OrderId) = "final", later:
         "order {0} was opened and is final until its clearing",
         "cancel it after its clearing";
-    /// What is sealed may be an amendment of what is to be cancelled.
+    /// A sealed bid may be an amendment of the order to be cancelled.
     Unopened(OrderId) = "unopened", later:
         "order {0} of this account and class is to be opened first",
         "open that one first, or wait until its round is over";
@@ -295,7 +296,7 @@ refusals! {
         "wait until it has ended, or end it, and close then";
 
     @inner
-    /// What cannot be reserved, or not be sold under reservation.
+    /// A wish that cannot be reserved, or an offer that cannot be sold under reservation.
     Reservation(Unbookable);
     /// Against the rules of contracts.
     Contract(ContractRefusal);
@@ -304,7 +305,7 @@ refusals! {
 }
 
 impl Refusal {
-    /// What is only too early may pass.
+    /// Refusals for being too early may pass.
     fn depends(&self) -> bool {
         match self {
             Refusal::Grant {

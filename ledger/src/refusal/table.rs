@@ -1,10 +1,9 @@
-//! A refusal is declared once: what it says, in a word, what the user can do, and whether it may
-//! pass.
+//! Refusals are declared once, each with its word, its text, its hint and whether it may pass.
 
-/// Declares a kind of refusals and the list of their words. Each is `Variant = "word", when: "text",
-/// "hint";`, where `when` says whether the same entry may be accepted at a later height: `later`,
-/// `never`, or `depends` on the numbers, which a method of that name judges. Behind `@inner` stand
-/// kinds of refusals of their own.
+/// Declares a kind of refusals and the list of their words. Each is `Variant = "word", when:
+/// "text", "hint";`, where `when` says whether the same entry may be accepted at a later height:
+/// `later`, `never`, or `depends` on the numbers, which a method of that name judges. Behind
+/// `@inner` stand kinds of refusals of their own.
 macro_rules! refusals {
     (
         $(#[$doc:meta])*
@@ -40,7 +39,7 @@ macro_rules! refusals {
                 }
             }
 
-            /// What the user can do about it.
+            /// Advice to the user.
             pub fn hint(&self) -> &'static str {
                 match self {
                     $(Self::$name { .. } => $hint,)*

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 named! {
-    /// What kind of failure; decides HTTP status and exit code.
+    /// The kind of failure; it decides HTTP status and exit code.
     pub enum ErrorCode {
         /// A request that cannot be understood or is out of range.
         Usage = "usage",

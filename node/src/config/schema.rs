@@ -47,7 +47,7 @@ enum Default {
     Nothing,
 }
 
-/// Declares the settings: the name, kind and default of each, and what it sets.
+/// Declares the settings, each with its name, kind, default and help.
 macro_rules! keys {
     ($($name:literal: $kind:ident = $default:tt, $help:literal;)*) => {
         /// All settings, in the order in which they are shown.

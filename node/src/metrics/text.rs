@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-/// Every metric: its name, its kind and what it tells.
+/// Every metric: its name, its kind and its help.
 const CATALOGUE: &str = "\
 gridbay_account_balance_credits gauge Own free balance.
 gridbay_account_held_credits gauge Own money locked.
@@ -63,7 +63,7 @@ impl Text {
         self.head(name);
         let _fine = writeln!(self.0, "{name} {value}");
     }
-    /// A metric of a value for each of what its label can be.
+    /// A metric with a value for each value of its label.
     pub(super) fn by<L: AsRef<str>, V: Display>(
         &mut self,
         (name, label): (&str, &str),

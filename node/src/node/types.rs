@@ -8,7 +8,7 @@ use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
 named! {
-    /// What a node is doing.
+    /// The activity of a node.
     pub enum NodeState {
         /// Looking for peers, opening its account, or behind the network's head.
         Joining = "joining",

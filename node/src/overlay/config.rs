@@ -9,7 +9,7 @@ use libp2p::{Multiaddr, PeerId};
 use super::error::StartError;
 use super::peers::rates::Rate;
 
-/// Declares a structure with what each field is unless somebody says otherwise.
+/// Declares a structure with the default of each field.
 macro_rules! defaults {
     (
         $(#[$doc:meta])*
@@ -115,7 +115,7 @@ impl OverlayConfig {
 }
 
 defaults! {
-    /// What this node does for those who cannot be dialled.
+    /// The service of this node as a relay.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct RelayLimits {
         /// Nodes that may keep a place here.
@@ -177,7 +177,7 @@ impl TopicConfig {
 }
 
 defaults! {
-    /// What one peer may send; see `flood`. Each is several times what an honest peer sends at its
+    /// The rates of one peer; see `flood`. Each is several times what an honest peer sends at its
     /// busiest.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Quotas {
@@ -236,7 +236,7 @@ defaults! {
         pub streams: usize = 64,
         /// Commands waiting for the task; beyond, a call returns `Busy`.
         pub commands: usize = 1024,
-        /// Events waiting for the node; see `outbox` for who loses when it is full. At least 64.
+        /// Events waiting for the node; see `outbox` for the losses when it is full. At least 64.
         pub events: usize = 4096,
         /// Requests of strangers waiting for our answer, in total.
         pub inbound_requests: usize = 256,
@@ -275,7 +275,7 @@ defaults! {
         /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the
         /// two protocols.
         pub reading_bytes: usize = 128 << 20,
-        /// What one peer may send in a time.
+        /// The rate of one peer.
         pub quotas: Quotas = Quotas::default(),
         /// Share of the machine's memory, in percent, above which this process takes no more
         /// connections.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 named! {
-    /// What is counted. Byte counts are payloads, without the overhead of the transports.
+    /// The counters. Byte counts are payloads, without the overhead of the transports.
     pub enum Count {
         /// Payload bytes received by gossip, requests, answers and one-way messages.
         BytesIn = "bytes_in",
@@ -154,7 +154,7 @@ named! {
         DhtLimited = "dht_limited",
         /// Messages of gossip on topics that are none of ours.
         GossipForeign = "gossip_foreign",
-        /// What peers said of themselves more often than they may.
+        /// Statements of peers about themselves that came too often.
         GreetingsLimited = "greetings_limited",
         /// Streams cut off because their peer opened too many of their protocol, or sent too much
         /// on them.
@@ -170,7 +170,7 @@ named! {
     }
 }
 
-/// Declares the counters of one topic, and what a snapshot of them is.
+/// Declares the counters of one topic and the shape of their snapshot.
 macro_rules! topic_counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// Counters of one topic.

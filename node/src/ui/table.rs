@@ -17,7 +17,7 @@ impl Table {
             rows: Vec::new(),
         }
     }
-    /// The text of a table with a row for each item, by what each column shows of it.
+    /// The text of a table with a row for each item; a column is a heading and the cells below it.
     pub fn of<T>(items: &[T], columns: &[(&'static str, &dyn Fn(&T) -> String)]) -> String {
         let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
         let mut table = Table::new(&headings);

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(30);
 const AT_ONCE: usize = 16;
 
 named! {
-    /// What the owner says of a peer.
+    /// The owner's mark on a peer.
     pub enum Mark {
         /// Not to be spoken to.
         Blocked = "blocked",

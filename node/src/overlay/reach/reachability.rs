@@ -41,7 +41,7 @@ named! {
 }
 
 named! {
-    /// What lies between this node and the others.
+    /// The NAT or firewall between this node and the others.
     #[derive(Default)]
     pub enum Nat {
         /// Not found out: fewer than two hosts have told.

@@ -41,7 +41,7 @@ use super::dice::shuffle;
 use prepare::Prepared;
 
 named! {
-    /// Which rule allocates and prices.
+    /// The rule that allocates and prices.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
     #[derive(Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
