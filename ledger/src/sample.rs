@@ -1,9 +1,13 @@
 //! A small state for the crate's own tests: two members, one class.
 
+use crate::record::{Lease, Part, Pot, Stake, Way};
 use crate::state::State;
+use crate::view::Floor;
+use crate::{lease, pot};
 use gridbay_protocol::genesis::Member;
-use gridbay_protocol::ids::{AccountId, ClassId};
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::lease::Share;
 use gridbay_protocol::units::Credits;
 use gridbay_sample as sample;
 
@@ -29,4 +33,51 @@ pub(crate) fn account(state: &State, n: usize) -> AccountId {
 /// The class.
 pub(crate) fn class(state: &State) -> ClassId {
     state.classes()[0].key.id()
+}
+
+/// A lease that has units of one offer, delivered, and its pot; nothing is paid.
+pub(crate) fn run(
+    at: &mut Floor<'_, '_>,
+    (order, account, class): (OrderId, AccountId, ClassId),
+    (lease, pot): (LeaseId, Hash32),
+    Share { offer, units }: Share,
+) {
+    let runs = Lease {
+        order,
+        account,
+        class,
+        slot: 0,
+        shares: vec![Share { offer, units }],
+        paid: Credits::ZERO,
+        pot,
+        whole_slot: true,
+        slots_run: 0,
+        firm_through: None,
+        delivered: vec![offer],
+        deliver_by: 9,
+    };
+    lease::put(at, lease, Some(runs));
+    let part = Part {
+        offer,
+        units,
+        stopped: None,
+    };
+    let stake = Stake {
+        lease,
+        order,
+        account,
+        running: Credits::ZERO,
+        left: Credits::ZERO,
+        parts: vec![part],
+    };
+    let record = Pot {
+        class,
+        way: Way::Bid,
+        slot: 0,
+        heights: 8,
+        left: Credits::ZERO,
+        stakes: vec![stake],
+        sold: vec![],
+    };
+    pot::enter(at, pot, record);
 }

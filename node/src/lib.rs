@@ -3,6 +3,9 @@
 //! Each noun of the API and the command line is a module (`peer`, `offer`, `ledger`, ...): its JSON
 //! in `types`, its addresses in `routes`, the node's work for them in `handle`.
 
+#[macro_use]
+mod named;
+
 pub mod api;
 pub mod app;
 mod auction;

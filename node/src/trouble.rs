@@ -17,30 +17,21 @@ const CLOCK_HINT: &str = "set the clock right, best by a time service such as ch
 /// Advice about a solver.
 const SOLVER_HINT: &str = "try the program of solver.program by hand in the folder solver of the node, or set it to off: reservations are decided by the rule alone meanwhile";
 
-/// The kind of trouble.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The disk is full or fails.
-    Disk,
-    /// The disk is nearly full.
-    Room,
-    /// The clock is wrong.
-    Clock,
-    /// The configured solver does not help.
-    Solver,
+named! {
+    /// The kind of trouble.
+    pub enum Kind {
+        /// The disk is full or fails.
+        Disk = "disk",
+        /// The disk is nearly full.
+        Room = "room",
+        /// The clock is wrong.
+        Clock = "clock",
+        /// The configured solver does not help.
+        Solver = "solver",
+    }
 }
 
 impl Kind {
-    /// As in JSON and metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Disk => "disk",
-            Kind::Room => "room",
-            Kind::Clock => "clock",
-            Kind::Solver => "solver",
-        }
-    }
     /// Whether the node's ledger is closed because of it. A wrong clock only makes it refuse its
     /// users' commands and promise no entry: it follows, serves and votes. Without its solver it
     /// does all that others do, and with little room all but sell.

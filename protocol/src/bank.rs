@@ -95,30 +95,20 @@ pub enum Redistribution {
     Deficit,
 }
 
-/// A policy by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Preset {
-    /// [`BankPolicy::owners`], with credit lines up to any amount: each is voted for by itself.
-    Owners,
-    /// [`BankPolicy::mirage`].
-    Mirage,
-    /// [`BankPolicy::bellagio`].
-    Bellagio,
+named! {
+    /// A policy by name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Preset as name {
+        /// [`BankPolicy::owners`], with credit lines up to any amount: each is voted for by itself.
+        Owners = "owners",
+        /// [`BankPolicy::mirage`].
+        Mirage = "mirage",
+        /// [`BankPolicy::bellagio`].
+        Bellagio = "bellagio",
+    }
 }
 
 impl Preset {
-    /// All of them.
-    pub const ALL: [Preset; 3] = [Preset::Owners, Preset::Mirage, Preset::Bellagio];
-
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Preset::Owners => "owners",
-            Preset::Mirage => "mirage",
-            Preset::Bellagio => "bellagio",
-        }
-    }
     /// Its policy for blocks of that interval.
     #[must_use]
     pub fn policy(self, block_interval_ms: u64) -> BankPolicy {

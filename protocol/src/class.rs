@@ -6,16 +6,18 @@ use crate::units::Price;
 use crate::{codec, limits};
 use serde::{Deserialize, Serialize};
 
-/// How strongly a job is kept from its host and its neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Isolation {
-    /// A sandboxed process.
-    Process,
-    /// A container image in the same sandbox.
-    Container,
-    /// A virtual machine.
-    Machine,
+named! {
+    /// How strongly a job is kept from its host and its neighbours.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Isolation as name {
+        /// A sandboxed process.
+        Process = "process",
+        /// A container image in the same sandbox.
+        Container = "container",
+        /// A virtual machine.
+        Machine = "machine",
+    }
 }
 
 /// Key of a class: units with equal keys are exchangeable.
@@ -36,35 +38,18 @@ pub struct ClassKey {
     pub circle: String,
 }
 
-/// The resource types of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Resource {
-    /// Virtual processors.
-    Processors,
-    /// Memory in MiB.
-    Memory,
-    /// Disk in MiB.
-    Disk,
-    /// Graphics processors.
-    Accelerators,
-}
-
-impl Resource {
-    /// All of them, in the order in which pools share them.
-    pub const ALL: [Resource; limits::RESOURCES] = [
-        Resource::Processors,
-        Resource::Memory,
-        Resource::Disk,
-        Resource::Accelerators,
-    ];
-    /// Its name, as users spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Resource::Processors => "cpu",
-            Resource::Memory => "memory",
-            Resource::Disk => "disk",
-            Resource::Accelerators => "gpu",
-        }
+named! {
+    /// What a unit has something of, in the order in which pools share it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Resource as name {
+        /// Virtual processors.
+        Processors = "cpu",
+        /// Memory in MiB.
+        Memory = "memory",
+        /// Disk in MiB.
+        Disk = "disk",
+        /// Graphics processors.
+        Accelerators = "gpu",
     }
 }
 

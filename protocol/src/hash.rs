@@ -7,144 +7,73 @@
 
 use crate::ids::NetworkId;
 
-/// The subject of a hash or a signature. The version is part of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Domain {
-    /// Genesis file to network id.
-    Genesis,
-    /// Opening entry (or genesis member) to account id.
-    Account,
-    /// Class key to class id.
-    Class,
-    /// Seller and label to offer id.
-    Offer,
-    /// Canonical entry to entry id, and the signature over it.
-    Entry,
-    /// Sealed bid to commitment.
-    Commitment,
-    /// Header to block id.
-    Block,
-    /// Order and height of its start to lease id.
-    Lease,
-    /// Class and height to clearing id.
-    Clearing,
-    /// Effect to leaf of the effects log.
-    Effect,
-    /// State record to its key in the state tree.
-    StateKey,
-    /// State record to its value in the state tree.
-    StateValue,
-    /// Validator key to validator id.
-    Validator,
-    /// Validator set to the hash carried by headers.
-    ValidatorSet,
-    /// Commit certificate to the hash carried by the next header.
-    Certificate,
-    /// Prevote or precommit.
-    Vote,
-    /// Proposal of a block id.
-    Proposal,
-    /// Step of a validator's beacon chain.
-    BeaconChain,
-    /// Mixing of a reveal into the beacon.
-    Beacon,
-    /// Draw of the election.
-    Election,
-    /// Order of entries and bids by beacon.
-    Rank,
-    /// Grant inside an invitation.
-    Invitation,
-    /// Job text with its salt.
-    Work,
-    /// Evidence of equivocation.
-    Evidence,
-    /// Better allocation of reservations in a block.
-    Hint,
-    /// Advert gossiped by a seller.
-    Advert,
-    /// Content of a staged file.
-    Content,
-    /// Message between the agents of a buyer and a seller.
-    Agent,
-    /// Receipt of a validator that acknowledges an entry.
-    Receipt,
-    /// Record of where a node can be reached.
-    NodeRecord,
-    /// From the name of a thing looked up in the DHT to its key there.
-    DhtKey,
-}
-
-impl Domain {
-    /// All domains, for the test that their texts are unique.
-    pub const ALL: [Domain; 31] = [
-        Domain::Genesis,
-        Domain::Account,
-        Domain::Class,
-        Domain::Offer,
-        Domain::Entry,
-        Domain::Commitment,
-        Domain::Block,
-        Domain::Lease,
-        Domain::Clearing,
-        Domain::Effect,
-        Domain::StateKey,
-        Domain::StateValue,
-        Domain::Validator,
-        Domain::ValidatorSet,
-        Domain::Certificate,
-        Domain::Vote,
-        Domain::Proposal,
-        Domain::BeaconChain,
-        Domain::Beacon,
-        Domain::Election,
-        Domain::Rank,
-        Domain::Invitation,
-        Domain::Work,
-        Domain::Evidence,
-        Domain::Hint,
-        Domain::Advert,
-        Domain::Content,
-        Domain::Agent,
-        Domain::Receipt,
-        Domain::NodeRecord,
-        Domain::DhtKey,
-    ];
-
-    /// Text of the domain; unique, and never reused with another meaning.
-    pub const fn text(self) -> &'static str {
-        match self {
-            Domain::Genesis => "gridbay/genesis/1",
-            Domain::Account => "gridbay/account/1",
-            Domain::Class => "gridbay/class/1",
-            Domain::Offer => "gridbay/offer/1",
-            Domain::Entry => "gridbay/entry/1",
-            Domain::Commitment => "gridbay/commitment/1",
-            Domain::Block => "gridbay/block/1",
-            Domain::Lease => "gridbay/lease/1",
-            Domain::Clearing => "gridbay/clearing/1",
-            Domain::Effect => "gridbay/effect/1",
-            Domain::StateKey => "gridbay/state-key/1",
-            Domain::StateValue => "gridbay/state-value/1",
-            Domain::Validator => "gridbay/validator/1",
-            Domain::ValidatorSet => "gridbay/validator-set/1",
-            Domain::Certificate => "gridbay/certificate/1",
-            Domain::Vote => "gridbay/vote/1",
-            Domain::Proposal => "gridbay/proposal/1",
-            Domain::BeaconChain => "gridbay/beacon-chain/1",
-            Domain::Beacon => "gridbay/beacon/1",
-            Domain::Election => "gridbay/election/1",
-            Domain::Rank => "gridbay/rank/1",
-            Domain::Invitation => "gridbay/invitation/1",
-            Domain::Work => "gridbay/work/1",
-            Domain::Evidence => "gridbay/evidence/1",
-            Domain::Hint => "gridbay/hint/1",
-            Domain::Advert => "gridbay/advert/1",
-            Domain::Content => "gridbay/content/1",
-            Domain::Agent => "gridbay/agent/1",
-            Domain::Receipt => "gridbay/receipt/1",
-            Domain::NodeRecord => "gridbay/node-record/1",
-            Domain::DhtKey => "gridbay/dht-key/1",
-        }
+named! {
+    /// What a hash or a signature is about. The text, of which the version is a part, is unique and
+    /// never reused with another meaning.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Domain as text {
+        /// Genesis file to network id.
+        Genesis = "gridbay/genesis/1",
+        /// Opening entry (or genesis member) to account id.
+        Account = "gridbay/account/1",
+        /// Class key to class id.
+        Class = "gridbay/class/1",
+        /// Seller and label to offer id.
+        Offer = "gridbay/offer/1",
+        /// Canonical entry to entry id, and the signature over it.
+        Entry = "gridbay/entry/1",
+        /// Sealed bid to commitment.
+        Commitment = "gridbay/commitment/1",
+        /// Header to block id.
+        Block = "gridbay/block/1",
+        /// Order and height of its start to lease id.
+        Lease = "gridbay/lease/1",
+        /// Class and height to clearing id.
+        Clearing = "gridbay/clearing/1",
+        /// Effect to leaf of the effects log.
+        Effect = "gridbay/effect/1",
+        /// State record to its key in the state tree.
+        StateKey = "gridbay/state-key/1",
+        /// State record to its value in the state tree.
+        StateValue = "gridbay/state-value/1",
+        /// Validator key to validator id.
+        Validator = "gridbay/validator/1",
+        /// Validator set to the hash carried by headers.
+        ValidatorSet = "gridbay/validator-set/1",
+        /// Commit certificate to the hash carried by the next header.
+        Certificate = "gridbay/certificate/1",
+        /// Prevote or precommit.
+        Vote = "gridbay/vote/1",
+        /// Proposal of a block id.
+        Proposal = "gridbay/proposal/1",
+        /// Step of a validator's beacon chain.
+        BeaconChain = "gridbay/beacon-chain/1",
+        /// Mixing of a reveal into the beacon.
+        Beacon = "gridbay/beacon/1",
+        /// Draw of the election.
+        Election = "gridbay/election/1",
+        /// Order of entries and bids by beacon.
+        Rank = "gridbay/rank/1",
+        /// Grant inside an invitation.
+        Invitation = "gridbay/invitation/1",
+        /// Job text with its salt.
+        Work = "gridbay/work/1",
+        /// Evidence of equivocation.
+        Evidence = "gridbay/evidence/1",
+        /// Better allocation of reservations in a block.
+        Hint = "gridbay/hint/1",
+        /// Advert gossiped by a seller.
+        Advert = "gridbay/advert/1",
+        /// Content of a staged file.
+        Content = "gridbay/content/1",
+        /// Message between the agents of a buyer and a seller.
+        Agent = "gridbay/agent/1",
+        /// Receipt of a validator that acknowledges an entry.
+        Receipt = "gridbay/receipt/1",
+        /// Record of where a node can be reached.
+        NodeRecord = "gridbay/node-record/1",
+        /// From the name of a thing looked up in the DHT to its key there.
+        DhtKey = "gridbay/dht-key/1",
     }
 }
 

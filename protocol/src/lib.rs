@@ -17,6 +17,9 @@
 
 #![deny(clippy::float_arithmetic)]
 
+#[macro_use]
+mod named;
+
 pub mod account;
 pub mod advert;
 pub mod appeal;

@@ -2,17 +2,14 @@
 //! block, and costs nothing to fill.
 
 use crate::admit::Admitted;
-use crate::record::{
-    Account, Closed, Holding, Lease, Offer, Order, Part, Pot, Retained, Spent, Stage, Stake,
-    Unopened, Way,
-};
+use crate::record::{Account, Closed, Holding, Offer, Order, Retained, Spent, Stage, Unopened};
 use crate::refusal::Refusal;
-use crate::sample::{account, class, state};
+use crate::sample::{account, class, run, state};
 use crate::sell::sealed::unopened;
 use crate::state::State;
 use crate::table::steps;
 use crate::work::Work;
-use crate::{book, catalogue, holdings, lease, pot};
+use crate::{book, catalogue, holdings};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
@@ -152,7 +149,12 @@ fn fill(work: &mut Work<'_>, n: u32) {
     };
     holdings::enter(&mut work.counts(), &waits);
     work.tables.unopened.insert(OrderId(id(n + MANY)), waits);
-    run(work, n, owner, sold);
+    let share = Share {
+        offer: sold,
+        units: 1,
+    };
+    let runs = (LeaseId(id(n)), Hash32(id(n)));
+    run(&mut work.floor(), (order, owner, class), runs, share);
 }
 
 /// The earlier earnings of the n-th lease.
@@ -167,54 +169,6 @@ fn hold(work: &mut Work<'_>, n: u32) {
     };
     holdings::enter(&mut work.counts(), &held);
     work.tables.retained.insert((sold, LeaseId(id(n)), 0), held);
-}
-
-/// The n-th lease, with what it paid.
-fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
-    let (order, lease, pot) = (OrderId(id(n)), LeaseId(id(n)), Hash32(id(n)));
-    let class = work.constitution.classes[0].key.id();
-    let share = Share {
-        offer: sold,
-        units: 1,
-    };
-    let runs = Lease {
-        order,
-        account: owner,
-        class,
-        slot: 0,
-        shares: vec![share],
-        paid: Credits::ZERO,
-        pot,
-        whole_slot: true,
-        slots_run: 0,
-        firm_through: None,
-        delivered: vec![sold],
-        deliver_by: 9,
-    };
-    lease::put(&mut work.floor(), lease, Some(runs));
-    let part = Part {
-        offer: sold,
-        units: 1,
-        stopped: None,
-    };
-    let stake = Stake {
-        lease,
-        order,
-        account: owner,
-        running: Credits::ZERO,
-        left: Credits::ZERO,
-        parts: vec![part],
-    };
-    let record = Pot {
-        class,
-        way: Way::Bid,
-        slot: 0,
-        heights: 8,
-        left: Credits::ZERO,
-        stakes: vec![stake],
-        sold: vec![],
-    };
-    pot::enter(&mut work.floor(), pot, record);
 }
 
 fn sign(state: &State, account: AccountId, seed: u8, body: EntryBody) -> Arc<Authentic> {

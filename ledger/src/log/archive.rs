@@ -15,31 +15,21 @@ pub struct Log {
 
 /// A root or a proof was asked for that the log does not reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum OutOfRange {
     /// The log is shorter than the size asked for.
     #[error("size {size} exceeds the log of {len} items")]
-    Size {
-        /// The size asked for.
-        size: u64,
-        /// The items there are.
-        len: u64,
-    },
+    Size { size: u64, len: u64 },
     /// There is no such item at that size.
     #[error("no item {index} in a log of {size} items")]
     Index {
         /// The position asked for, from 0.
         index: u64,
-        /// The size asked for.
         size: u64,
     },
     /// A longer log is never a prefix of a shorter one.
     #[error("old size {old} exceeds new size {new}")]
-    Order {
-        /// The size said to come first.
-        old: u64,
-        /// The size said to come later.
-        new: u64,
-    },
+    Order { old: u64, new: u64 },
 }
 
 impl Log {

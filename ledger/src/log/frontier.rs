@@ -33,21 +33,14 @@ struct Wire {
 
 /// A decoded frontier contradicts itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum BadFrontier {
     /// The size is above [`MAX_SIZE`].
     #[error("log of {size} items is too long")]
-    TooLong {
-        /// The size that was read.
-        size: u64,
-    },
+    TooLong { size: u64 },
     /// A log of this size has another number of peaks.
     #[error("log of {size} items cannot have {peaks} peaks")]
-    Peaks {
-        /// The size that was read.
-        size: u64,
-        /// The number of peaks that was read.
-        peaks: usize,
-    },
+    Peaks { size: u64, peaks: usize },
 }
 
 impl Frontier {

@@ -35,31 +35,21 @@ pub struct ConsistencyProof {
 
 /// Why a proof about a log does not show what it was offered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum LogProofError {
     /// A log of this size has no such item.
     #[error("no item {index} in a log of {size} items")]
     Index {
         /// The position claimed, from 0.
         index: u64,
-        /// The size claimed.
         size: u64,
     },
     /// A longer log is never a prefix of a shorter one.
     #[error("old size {old} exceeds new size {new}")]
-    Order {
-        /// The size said to come first.
-        old: u64,
-        /// The size said to come later.
-        new: u64,
-    },
+    Order { old: u64, new: u64 },
     /// The path has another length than the sizes demand.
     #[error("path has {found} hashes instead of {expected}")]
-    PathLength {
-        /// Hashes that the sizes demand.
-        expected: usize,
-        /// Hashes that the proof has.
-        found: usize,
-    },
+    PathLength { expected: usize, found: usize },
     /// The path does not lead to the root of the log, or of the newer log.
     #[error("proof does not lead to the root")]
     WrongRoot,

@@ -9,31 +9,25 @@ use gridbay_protocol::vote::CertificateError;
 
 /// Why a block is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum BlockRefusal {
     /// Written for other formats, rules or another network.
     #[error("block of height {height} is for another format, other rules or another network")]
-    Foreign {
-        /// Height claimed.
-        height: u64,
-    },
+    Foreign { height: u64 },
     /// More entries, evidence, hints or bytes than a block may have.
     #[error("block {0} is too large")]
     TooLarge(BlockId),
     /// An entry that is not well-formed.
     #[error("entry {index}")]
     Malformed {
-        /// Position in the body.
         index: usize,
-        /// Why.
         #[source]
         source: Malformed,
     },
     /// An entry whose signature is wrong.
     #[error("entry {id}")]
     Signature {
-        /// The entry.
         id: EntryId,
-        /// Why.
         #[source]
         source: KeyError,
     },
@@ -42,28 +36,13 @@ pub enum BlockRefusal {
     Root(&'static str),
     /// Not the next height.
     #[error("height {found}, expected {expected}")]
-    Height {
-        /// The next height.
-        expected: u64,
-        /// Height found.
-        found: u64,
-    },
+    Height { expected: u64, found: u64 },
     /// Not a child of the tip.
     #[error("parent {found} is not the tip {expected}")]
-    Parent {
-        /// The tip.
-        expected: BlockId,
-        /// Parent found.
-        found: BlockId,
-    },
+    Parent { expected: BlockId, found: BlockId },
     /// Not later than its parent.
     #[error("time {found} is not after the parent's {parent}")]
-    Time {
-        /// The parent's time.
-        parent: u64,
-        /// Time found.
-        found: u64,
-    },
+    Time { parent: u64, found: u64 },
     /// Not by a validator.
     #[error("{0} is no validator of this height")]
     Proposer(ValidatorId),
@@ -89,7 +68,6 @@ pub enum BlockRefusal {
     /// An entry that cannot take effect.
     #[error("entry {id}")]
     Entry {
-        /// The entry.
         id: EntryId,
         /// Why.
         #[source]
@@ -98,7 +76,6 @@ pub enum BlockRefusal {
     /// A hint that is not taken.
     #[error("hint for class {class}")]
     Hint {
-        /// The class.
         class: ClassId,
         /// Why.
         #[source]

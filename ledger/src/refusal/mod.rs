@@ -1,24 +1,23 @@
 //! Why the ledger refuses an entry; why it refuses a block, see
 //! [`block`].
 
+#[macro_use]
+mod table;
+
 mod block;
 mod breach;
 mod contract;
-mod hint;
-mod later;
 mod reservation;
 mod seat;
 #[cfg(test)]
 mod tests;
-mod word;
 
 pub use block::BlockRefusal;
 pub use breach::Breach;
 pub(crate) use breach::hold;
-pub use contract::ContractRefusal;
-pub use reservation::Unbookable;
-pub use seat::SeatRefusal;
-pub use word::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, SEAT_WORDS};
+pub use contract::{CONTRACT_WORDS, ContractRefusal};
+pub use reservation::{RESERVATION_WORDS, Unbookable};
+pub use seat::{SEAT_WORDS, SeatRefusal};
 
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId};
 use gridbay_protocol::keys::PublicKey;
@@ -26,386 +25,295 @@ use gridbay_protocol::payment::Purse;
 use gridbay_protocol::receipt::ReceiptError;
 use gridbay_protocol::units::Credits;
 
-/// Why an entry cannot take effect.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+refusals! {
+    /// Why an entry cannot take effect.
+    [Clone] Refusal, REFUSAL_WORDS;
+
     /// Its last height has passed.
-    #[error("expired: valid until height {valid_until}, the next is {height}")]
-    Expired {
-        /// Its last height.
-        valid_until: u64,
-        /// Height it was checked for.
-        height: u64,
-    },
+    Expired { valid_until: u64, height: u64 } = "expired", never:
+        "expired: valid until height {valid_until}, the next is {height}",
+        "send it again with a later last height";
     /// Its last height is too far away.
-    #[error("valid until height {valid_until}, more than the window after {height}")]
-    Window {
-        /// Its last height.
-        valid_until: u64,
-        /// Height it was checked for.
-        height: u64,
-    },
+    Window { valid_until: u64, height: u64 } = "window", later:
+        "valid until height {valid_until}, more than the window after {height}",
+        "choose an earlier last height";
     /// It took effect before.
-    #[error("entry {0} took effect before")]
-    Used(EntryId),
+    Used(EntryId) = "used", never:
+        "entry {0} took effect before",
+        "nothing to do: it is in the ledger";
     /// No such account.
-    #[error("no account {0}")]
-    NoAccount(AccountId),
+    NoAccount(AccountId) = "no_account", later:
+        "no account {0}",
+        "check the account's id; new accounts open by invitation";
     /// The key is none of the account's, or lacks the role.
-    #[error("key {key} may not do this for account {account}")]
-    Role {
-        /// The account.
-        account: AccountId,
-        /// The key that signed.
-        key: Box<PublicKey>,
-    },
+    Role { account: AccountId, key: Box<PublicKey> } = "role", later:
+        "key {key} may not do this for account {account}",
+        "sign with a key of the account that has the role";
     /// Another account lists a key.
-    #[error("key {0} is one of another account")]
-    KeyTaken(Box<PublicKey>),
+    KeyTaken(Box<PublicKey>) = "key_taken", later:
+        "key {0} is one of another account",
+        "use a key of your own that no account lists";
     /// Not enough money.
-    #[error("{purse:?} has {available} available, {needed} needed")]
-    Funds {
-        /// The purse to debit.
-        purse: Purse,
-        /// The amount needed.
-        needed: Credits,
-        /// The amount that can be debited.
-        available: Credits,
-    },
+    Funds { purse: Purse, needed: Credits, available: Credits } = "funds", later:
+        "{purse:?} has {available} available, {needed} needed",
+        "ask for less, or have money transferred to the account";
     /// A sum beyond the range of money.
-    #[error("amounts beyond the range of money")]
-    Overflow,
+    Overflow = "overflow", never:
+        "amounts beyond the range of money",
+        "use smaller amounts";
     /// The invitation was used.
-    #[error("invitation of {inviter} was used")]
-    TokenUsed {
-        /// Who invited.
-        inviter: AccountId,
-    },
+    TokenUsed { inviter: AccountId } = "token_used", never:
+        "invitation of {inviter} was used",
+        "ask for a new invitation";
     /// The invitation is not valid at this height.
-    #[error("invitation valid until height {valid_until} is not valid at {height}")]
-    Grant {
-        /// Its last height.
-        valid_until: u64,
-        /// Height it was checked for.
-        height: u64,
-    },
+    Grant { valid_until: u64, height: u64 } = "grant", depends:
+        "invitation valid until height {valid_until} is not valid at {height}",
+        "ask for an invitation that is valid now";
     /// The sponsor answers for as many open accounts of this depth as it may.
-    #[error("sponsor {sponsor} has {limit} open accounts of this depth, as many as it may")]
-    AccountQuota {
-        /// The sponsor.
-        sponsor: AccountId,
-        /// The limit.
-        limit: u32,
-    },
+    AccountQuota { sponsor: AccountId, limit: u32 } = "account_quota", later:
+        "sponsor {sponsor} has {limit} open accounts of this depth, as many as it may",
+        "ask another member for an invitation";
     /// Only members open accounts without an invitation.
-    #[error("account {0} is no founding member's")]
-    NotMember(AccountId),
+    NotMember(AccountId) = "not_member", never:
+        "account {0} is no founding member's",
+        "ask a member to open it, or invite";
     /// The account runs no validator.
-    #[error("account {0} runs no validator")]
-    NoValidator(AccountId),
+    NoValidator(AccountId) = "no_validator", never:
+        "account {0} runs no validator",
+        "only members with a validator register beacons";
     /// The class is not traded here.
-    #[error("no class {0}")]
-    NoClass(ClassId),
+    NoClass(ClassId) = "no_class", never:
+        "no class {0}",
+        "list the classes of this network";
     /// No such offer of this account.
-    #[error("no offer {0}")]
-    NoOffer(OfferId),
+    NoOffer(OfferId) = "no_offer", later:
+        "no offer {0}",
+        "list your offers";
     /// An offer cannot change its class.
-    #[error("offer {offer} is of class {class}")]
-    OfferClass {
-        /// The offer.
-        offer: OfferId,
-        /// Its class.
-        class: ClassId,
-    },
+    OfferClass { offer: OfferId, class: ClassId } = "offer_class", later:
+        "offer {offer} is of class {class}",
+        "use another label for another class";
     /// The account has as many offers as it may.
-    #[error("account {account} has {limit} offers, as many as it may")]
-    OfferQuota {
-        /// The account.
-        account: AccountId,
-        /// The limit.
-        limit: usize,
-    },
+    OfferQuota { account: AccountId, limit: usize } = "offer_quota", later:
+        "account {account} has {limit} offers, as many as it may",
+        "withdraw an offer, or put more units into one";
     /// The class has as many units on offer as it may.
-    #[error(
-        "class {class} would have {units} units with what is kept for others, {limit} are the limit"
-    )]
     ClassUnits {
-        /// The class.
         class: ClassId,
         /// Units with this offer and what is kept for institutions that offer less than their part.
         units: u64,
-        /// The limit.
         limit: u32,
-    },
+    } = "class_units", later:
+        "class {class} would have {units} units with what is kept for others, \
+         {limit} are the limit",
+        "offer fewer units";
     /// No such order, or another account's.
-    #[error("no order {0} of this account")]
-    NoOrder(OrderId),
+    NoOrder(OrderId) = "no_order", later:
+        "no order {0} of this account",
+        "list your orders; it may have ended";
     /// The account or the class has as many live orders as it may.
-    #[error("class {class} has no room for another order of account {account}")]
-    OrderQuota {
-        /// The account.
-        account: AccountId,
-        /// The class.
-        class: ClassId,
-    },
+    OrderQuota { account: AccountId, class: ClassId } = "order_quota", later:
+        "class {class} has no room for another order of account {account}",
+        "wait until an order ends, or cancel one";
     /// The class has as many all-or-none bids as it may.
-    #[error("class {class} has {limit} all-or-none bids, as many as it may")]
-    AllOrNoneQuota {
-        /// The class.
-        class: ClassId,
-        /// The limit.
-        limit: usize,
-    },
+    AllOrNoneQuota { class: ClassId, limit: usize } = "all_or_none_quota", later:
+        "class {class} has {limit} all-or-none bids, as many as it may",
+        "bid for units one by one, or buy now";
     /// The account has a sealed bid of this class and round already.
-    #[error("order {0} of this round is still sealed")]
-    SealedAlready(OrderId),
+    SealedAlready(OrderId) = "sealed_already", later:
+        "order {0} of this round is still sealed",
+        "send one sealed bid per class and round";
     /// Openings are for the round after the commitment's, all blocks but the last.
-    #[error("order {order} can be opened in heights {first} to {last}")]
     OpeningTime {
-        /// The order.
         order: OrderId,
-        /// First height.
         first: u64,
-        /// Last height.
         last: u64,
         /// Whether that is still to come.
         early: bool,
-    },
+    } = "opening_time", depends:
+        "order {order} can be opened in heights {first} to {last}",
+        "open a sealed bid in the round after its commitment";
     /// The order was opened before, or is a buy.
-    #[error("order {0} is not sealed")]
-    NotSealed(OrderId),
+    NotSealed(OrderId) = "not_sealed", never:
+        "order {0} is not sealed",
+        "nothing to open";
     /// The opened contents are not those that were sealed.
-    #[error("the opening of order {0} does not match its commitment")]
-    Seal(OrderId),
+    Seal(OrderId) = "seal", never:
+        "the opening of order {0} does not match its commitment",
+        "open with the very bid and salt that were sealed";
     /// The order to be amended is no opened bid.
-    #[error("order {0} is no opened bid")]
-    NotABid(OrderId),
+    NotABid(OrderId) = "not_a_bid", later:
+        "order {0} is no opened bid",
+        "amend bids only; others have a price of their own";
     /// An amendment that changes more than prices, budget and how long the bid stands.
-    #[error("an amendment changes class, units, slots or work of order {0}")]
-    Reshaped(OrderId),
+    Reshaped(OrderId) = "reshaped", later:
+        "an amendment changes class, units, slots or work of order {0}",
+        "change prices, budget or patience only, or order anew";
     /// After the order's payments too little of the amendment's budget is left for one slot at its
     /// bid.
-    #[error("payments leave {left} of the budget, one slot at the bid is {slot}")]
-    Spent {
-        /// The rest of the budget.
-        left: Credits,
-        /// One slot at the bid.
-        slot: Credits,
-    },
+    Spent { left: Credits, slot: Credits } = "spent", later:
+        "payments leave {left} of the budget, one slot at the bid is {slot}",
+        "raise the budget: it is for the whole order";
     /// The budget does not cover one slot at the bid.
-    #[error("budget {budget} is below one slot at the bid, {slot}")]
-    Budget {
-        /// The budget.
-        budget: Credits,
-        /// One slot at the bid.
-        slot: Credits,
-    },
+    Budget { budget: Credits, slot: Credits } = "budget", never:
+        "budget {budget} is below one slot at the bid, {slot}",
+        "raise the budget or lower the bid";
     /// The order would stand too long, or not at all.
-    #[error("order would stand until height {stands_until}")]
-    Standing {
-        /// Height asked for.
-        stands_until: u64,
-    },
+    Standing { stands_until: u64 } = "standing", never:
+        "order would stand until height {stands_until}",
+        "choose a last height within the limits";
     /// A sealed bid cannot be cancelled.
-    #[error("order {0} is sealed and cannot be cancelled")]
-    Sealed(OrderId),
+    Sealed(OrderId) = "sealed", later:
+        "order {0} is sealed and cannot be cancelled",
+        "open it first; unopened it ends by itself and costs its deposit";
     /// The order ends already.
-    #[error("order {0} ends with the running slot already")]
-    Exiting(OrderId),
+    Exiting(OrderId) = "exiting", never:
+        "order {0} ends with the running slot already",
+        "nothing to do: it ends with the slot";
     /// Not in the block that closes a round.
-    #[error("height {0} closes a round: no last look")]
-    Closing(u64),
+    Closing(u64) = "closing", later:
+        "height {0} closes a round: no last look",
+        "send it again in the next block";
     /// No such lease.
-    #[error("no lease {0}")]
-    NoLease(LeaseId),
+    NoLease(LeaseId) = "no_lease", later:
+        "no lease {0}",
+        "list your leases; it may have ended";
     /// The account has no offer in the lease that is still to be acknowledged, or none at all.
-    #[error("account {seller} has nothing to deliver in lease {lease}")]
-    NothingToDeliver {
-        /// The lease.
-        lease: LeaseId,
-        /// The seller.
-        seller: AccountId,
-    },
+    NothingToDeliver { lease: LeaseId, seller: AccountId } = "nothing_to_deliver", later:
+        "account {seller} has nothing to deliver in lease {lease}",
+        "nothing to do";
     /// More slots than a buy may prepay.
-    #[error("{slots} slots, a buy may prepay {limit}")]
-    FirmSlots {
-        /// Slots asked for.
-        slots: u32,
-        /// The limit.
-        limit: u32,
-    },
+    FirmSlots { slots: u32, limit: u32 } = "firm_slots", never:
+        "{slots} slots, a buy may prepay {limit}",
+        "buy fewer slots";
     /// A surcharge for evicting others, where the policy evicts nobody.
-    #[error("a surcharge of {0}, where nobody is evicted")]
-    Surcharge(Credits),
+    Surcharge(Credits) = "surcharge", never:
+        "a surcharge of {0}, where nobody is evicted",
+        "leave the surcharge out, and wait instead";
     /// The offer takes no jobs by deadlines: it does not exist, is of another class, sells under
     /// another mechanism, is suspended, or is about to be reduced or withdrawn.
-    #[error("offer {0} takes no jobs by deadlines")]
-    NotPlanned(OfferId),
+    NotPlanned(OfferId) = "not_planned", later:
+        "offer {0} takes no jobs by deadlines",
+        "list the offers that are sold by deadline";
     /// More work than the offer can do by the hard deadline.
-    #[error("{unit_slots} unit-slots, offer {offer} can do {room} by the hard deadline")]
-    TooMuchWork {
-        /// The offer.
-        offer: OfferId,
-        /// Work asked for.
-        unit_slots: u64,
-        /// All its units until the hard deadline.
-        room: u64,
-    },
+    TooMuchWork { offer: OfferId, unit_slots: u64, room: u64 } = "too_much_work", later:
+        "{unit_slots} unit-slots, offer {offer} can do {room} by the hard deadline",
+        "choose a later hard deadline or a larger offer";
     /// The lowest price of a job does not cover the offer's reserve for its work.
-    #[error("offer {offer} does the work for no less than {least}")]
-    BelowReserve {
-        /// The offer.
-        offer: OfferId,
-        /// Its reserve for the work.
-        least: Credits,
-    },
+    BelowReserve { offer: OfferId, least: Credits } = "below_reserve", later:
+        "offer {offer} does the work for no less than {least}",
+        "pay more at the hard deadline, or ask another seller";
     /// The offer, its class, or the account at the offer has as many live jobs as it may.
-    #[error("offer {offer} has no room for another job of account {account}")]
-    JobQuota {
-        /// The account.
-        account: AccountId,
-        /// The offer.
-        offer: OfferId,
-    },
-    /// A wish that cannot be reserved, or an offer that cannot be sold under reservation.
-    #[error(transparent)]
-    Reservation(#[from] Unbookable),
+    JobQuota { account: AccountId, offer: OfferId } = "job_quota", later:
+        "offer {offer} has no room for another job of account {account}",
+        "wait until a job ends, or ask another seller";
     /// No pool under this id sells shares.
-    #[error("offer {0} is no pool that sells shares")]
-    NoPool(OfferId),
+    NoPool(OfferId) = "no_pool", later:
+        "offer {0} is no pool that sells shares",
+        "choose an offer whose mechanism is share";
     /// A claim must weigh each resource of the pool's class.
-    #[error("{weights} weights for {resources} resources")]
-    PoolWeights {
-        /// Weights of the claim.
-        weights: usize,
-        /// Resources of the class.
-        resources: usize,
-    },
+    PoolWeights { weights: usize, resources: usize } = "pool_weights", never:
+        "{weights} weights for {resources} resources",
+        "state one weight for each resource of the class";
     /// The pool, or its class, has as many claims as it may.
-    #[error("pool {pool} has no room for another claim, {limit} are the limit")]
-    PoolFull {
-        /// The pool.
-        pool: OfferId,
-        /// The limit of one pool.
-        limit: usize,
-    },
+    PoolFull { pool: OfferId, limit: usize } = "pool_full", later:
+        "pool {pool} has no room for another claim, {limit} are the limit",
+        "choose another pool, or wait until a claim ends";
     /// The account has a claim on this pool already.
-    #[error("order {0} of this account claims a share of this pool already")]
-    PoolTwice(OrderId),
+    PoolTwice(OrderId) = "pool_twice", later:
+        "order {0} of this account claims a share of this pool already",
+        "cancel the other claim, or choose another pool";
     /// No unopened bid of this account waits for an appeal under this id.
-    #[error("order {0} of this account waits for no appeal")]
-    NothingToAppeal(OrderId),
+    NothingToAppeal(OrderId) = "nothing_to_appeal", later:
+        "order {0} of this account waits for no appeal",
+        "list your orders; the time for an appeal may be over";
     /// The opening, or its bid, was not good until the last block in which it could have been
     /// included.
-    #[error("the opening of order {order} was not good until height {last}")]
-    OpeningLapsed {
-        /// The order.
-        order: OrderId,
-        /// Height of that block.
-        last: u64,
-    },
+    OpeningLapsed { order: OrderId, last: u64 } = "opening_lapsed", never:
+        "the opening of order {order} was not good until height {last}",
+        "let openings be valid until their round closes";
     /// The account could not have paid for the opening in every block, or replaced its keys.
-    #[error("the account could not have opened order {0} in every block")]
-    OpeningUnfunded(OrderId),
+    OpeningUnfunded(OrderId) = "opening_unfunded", never:
+        "the account could not have opened order {0} in every block",
+        "keep money and keys while bids are being opened";
     /// A receipt that left no time for inclusion.
-    #[error("order {order}: acknowledged at tip {height}, {latest} would have been in time")]
-    ReceiptLate {
-        /// The order.
-        order: OrderId,
-        /// Tip at which it was acknowledged.
-        height: u64,
-        /// Latest tip in time.
-        latest: u64,
-    },
+    ReceiptLate { order: OrderId, height: u64, latest: u64 } = "receipt_late", never:
+        "order {order}: acknowledged at tip {height}, {latest} would have been in time",
+        "send openings as soon as their round begins";
     /// Receipts that show nothing.
-    #[error("receipts")]
-    Receipts(#[from] ReceiptError),
+    Receipts(#[from] ReceiptError) = "receipts", never:
+        "receipts",
+        "bring the receipts of this opening as they were given";
     /// Receipts of no more than a third of the power.
-    #[error("order {order}: receipts of power {power} of {total}, more than a third is needed")]
-    ReceiptPower {
-        /// The order.
-        order: OrderId,
-        /// Power of their signers.
-        power: u64,
-        /// Power of all validators.
-        total: u64,
-    },
-    /// Against the rules of contracts.
-    #[error(transparent)]
-    Contract(#[from] ContractRefusal),
+    ReceiptPower { order: OrderId, power: u64, total: u64 } = "receipt_power", never:
+        "order {order}: receipts of power {power} of {total}, more than a third is needed",
+        "bring the receipts of more validators";
     /// The block is full.
-    #[error("no room in the block of height {0}")]
-    BlockFull(u64),
+    BlockFull(u64) = "block_full", later:
+        "no room in the block of height {0}",
+        "wait for the next block";
     /// Another beacon chain of the validator was registered and does not count yet.
-    #[error("validator {validator} has registered a beacon that counts from epoch {epoch}")]
-    BeaconWaits {
-        /// The validator.
-        validator: ValidatorId,
-        /// First epoch in which it counts.
-        epoch: u64,
-    },
+    BeaconWaits { validator: ValidatorId, epoch: u64 } = "beacon_waits", later:
+        "validator {validator} has registered a beacon that counts from epoch {epoch}",
+        "wait until the registered beacon counts";
     /// No lease holds acknowledged units of the offer, so nobody asks for a sign of life.
-    #[error("no lease holds acknowledged units of offer {0}")]
-    Idle(OfferId),
+    Idle(OfferId) = "idle", later:
+        "no lease holds acknowledged units of offer {0}",
+        "acknowledge a lease first; agents do so, and beat, by themselves";
     /// The seller's node gave a sign of life in this slot.
-    #[error("seller {seller} gave a sign of life in slot {slot}")]
-    HeartbeatTwice {
-        /// The seller.
-        seller: AccountId,
-        /// The slot.
-        slot: u64,
-    },
+    HeartbeatTwice { seller: AccountId, slot: u64 } = "heartbeat_twice", later:
+        "seller {seller} gave a sign of life in slot {slot}",
+        "nothing to do: one a slot is enough";
     /// The account has no acknowledged units of the offer in that slot of the lease, and nothing of
     /// it is held.
-    #[error("slot {slot} of lease {lease} at offer {offer} cannot be complained of")]
-    NothingToComplain {
-        /// The lease.
-        lease: LeaseId,
-        /// The offer.
-        offer: OfferId,
-        /// The slot.
-        slot: u64,
-    },
+    NothingToComplain { lease: LeaseId, offer: OfferId, slot: u64 } = "nothing_to_complain", later:
+        "slot {slot} of lease {lease} at offer {offer} cannot be complained of",
+        "complain in the slot, or while its pay is held";
     /// An account, or all accounts of its sponsor, complained as often as they may in an epoch.
-    #[error("account {account}: {limit} complaints in this epoch")]
-    ComplaintQuota {
-        /// The account, or its sponsor.
-        account: AccountId,
-        /// The limit.
-        limit: u32,
-    },
+    ComplaintQuota { account: AccountId, limit: u32 } = "complaint_quota", later:
+        "account {account}: {limit} complaints in this epoch",
+        "wait for the next epoch, or buy from others";
     /// The account has put as much into the ledger in this epoch as it may.
-    #[error(
-        "account {account} has {entries} entries and {bytes} bytes of this epoch, and no more until height {next}"
-    )]
-    EntryBudget {
-        /// The account.
-        account: AccountId,
-        /// Entries of this epoch.
-        entries: u32,
-        /// Bytes of them.
-        bytes: u64,
-        /// First height of the next epoch.
-        next: u64,
-    },
+    EntryBudget { account: AccountId, entries: u32, bytes: u64, next: u64 } = "entry_budget", later:
+        "account {account} has {entries} entries and {bytes} bytes of this epoch, \
+         and no more until height {next}",
+        "wait for the next epoch, see gridbay ledger balance";
     /// An opened or amended order that has not been decided on.
-    #[error("order {0} was opened and is final until its clearing")]
-    Final(OrderId),
+    Final(OrderId) = "final", later:
+        "order {0} was opened and is final until its clearing",
+        "cancel it after its clearing";
     /// A sealed bid may be an amendment of the order to be cancelled.
-    #[error("order {0} of this account and class is to be opened first")]
-    Unopened(OrderId),
-    /// The inviter may invite nobody now.
-    #[error(transparent)]
-    Seat(#[from] SeatRefusal),
+    Unopened(OrderId) = "unopened", later:
+        "order {0} of this account and class is to be opened first",
+        "open that one first, or wait until its round is over";
     /// A founding member's account is never closed.
-    #[error("account {0} is a founding member's and stays")]
-    Founder(AccountId),
+    Founder(AccountId) = "founder", never:
+        "account {0} is a founding member's and stays",
+        "members stay; leave it empty";
     /// An account that has something open is not closed.
-    #[error("account {account} has {what}")]
-    StillOpen {
-        /// The account.
-        account: AccountId,
-        /// The records that it has open, in words.
-        what: &'static str,
-    },
+    StillOpen { account: AccountId, what: &'static str } = "still_open", later:
+        "account {account} has {what}",
+        "wait until it has ended, or end it, and close then";
+
+    @inner
+    /// A wish that cannot be reserved, or an offer that cannot be sold under reservation.
+    Reservation(Unbookable);
+    /// Against the rules of contracts.
+    Contract(ContractRefusal);
+    /// The inviter may invite nobody now.
+    Seat(SeatRefusal);
+}
+
+impl Refusal {
+    /// Refusals for being too early may pass.
+    fn depends(&self) -> bool {
+        match self {
+            Refusal::Grant {
+                valid_until,
+                height,
+            } => valid_until > height,
+            Refusal::OpeningTime { early, .. } => *early,
+            _ => false,
+        }
+    }
 }

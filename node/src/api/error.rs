@@ -6,67 +6,47 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The kind of failure; it decides HTTP status and exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorCode {
-    /// A request that cannot be understood or is out of range.
-    Usage,
-    /// No such thing.
-    NotFound,
-    /// Not enough units that match.
-    NoMatch,
-    /// Others bid more.
-    Outbid,
-    /// It cannot be paid.
-    InsufficientFunds,
-    /// The node, or a peer it needs, does not answer.
-    Unreachable,
-    /// It took too long.
-    Timeout,
-    /// No token, or a wrong one.
-    Unauthorised,
-    /// Not allowed, or not in this state.
-    Refused,
-    /// Against something that is there already.
-    Conflict,
-    /// More bytes than allowed.
-    TooLarge,
-    /// The node acknowledges nothing until its disk works again; nothing was done.
-    Halted,
-    /// A fault of the node.
-    Internal,
-    /// The address is there, but does not take this method.
-    WrongMethod,
-    /// The request is addressed to another host.
-    WrongHost,
-    /// The body stopped, or dripped.
-    TooSlow,
-    /// Too many requests at once; nothing was done.
-    Busy,
+named! {
+    /// The kind of failure; it decides HTTP status and exit code.
+    pub enum ErrorCode {
+        /// A request that cannot be understood or is out of range.
+        Usage = "usage",
+        /// No such thing.
+        NotFound = "not_found",
+        /// Not enough units that match.
+        NoMatch = "no_match",
+        /// Others bid more.
+        Outbid = "outbid",
+        /// It cannot be paid.
+        InsufficientFunds = "insufficient_funds",
+        /// The node, or a peer it needs, does not answer.
+        Unreachable = "unreachable",
+        /// It took too long.
+        Timeout = "timeout",
+        /// No token, or a wrong one.
+        Unauthorised = "unauthorised",
+        /// Not allowed, or not in this state.
+        Refused = "refused",
+        /// Against something that is there already.
+        Conflict = "conflict",
+        /// More bytes than allowed.
+        TooLarge = "too_large",
+        /// The node acknowledges nothing until its disk works again; nothing was done.
+        Halted = "halted",
+        /// A fault of the node.
+        Internal = "internal",
+        /// The address is there, but does not take this method.
+        WrongMethod = "wrong_method",
+        /// The request is addressed to another host.
+        WrongHost = "wrong_host",
+        /// The body stopped, or dripped.
+        TooSlow = "too_slow",
+        /// Too many requests at once; nothing was done.
+        Busy = "busy",
+    }
 }
 
 impl ErrorCode {
-    /// All codes.
-    pub const ALL: [ErrorCode; 17] = [
-        ErrorCode::Usage,
-        ErrorCode::NotFound,
-        ErrorCode::NoMatch,
-        ErrorCode::Outbid,
-        ErrorCode::InsufficientFunds,
-        ErrorCode::Unreachable,
-        ErrorCode::Timeout,
-        ErrorCode::Unauthorised,
-        ErrorCode::Refused,
-        ErrorCode::Conflict,
-        ErrorCode::TooLarge,
-        ErrorCode::Halted,
-        ErrorCode::Internal,
-        ErrorCode::WrongMethod,
-        ErrorCode::WrongHost,
-        ErrorCode::TooSlow,
-        ErrorCode::Busy,
-    ];
     /// HTTP status.
     pub fn status(self) -> StatusCode {
         match self {

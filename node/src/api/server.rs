@@ -28,6 +28,7 @@ use tokio::sync::watch;
 
 /// Why the API cannot listen.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum BindError {
     /// Another node answers on the socket.
     #[error("a node runs already: it answers on {}", .0.display())]
@@ -37,15 +38,12 @@ pub enum BindError {
     Socket {
         /// Its path.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// The TCP address is not to be had.
     #[error("cannot listen on {address}")]
     Tcp {
-        /// The address.
         address: SocketAddr,
-        /// Why.
         source: io::Error,
     },
     /// The token file.

@@ -10,35 +10,21 @@ use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// How an auction came about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AuctionKind {
-    /// Cleared at a slot's boundary: every unit that is not firm.
-    Boundary,
-    /// Cleared between boundaries: free units.
-    Free,
-    /// A buy-it-now.
-    Buy,
-    /// A pool shared for a slot.
-    Share,
-    /// Reservations of a class decided on.
-    Reservation,
-    /// Hires of a class decided on.
-    Posted,
-}
-
-impl AuctionKind {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            AuctionKind::Boundary => "boundary",
-            AuctionKind::Free => "free",
-            AuctionKind::Buy => "buy",
-            AuctionKind::Share => "share",
-            AuctionKind::Reservation => "reservation",
-            AuctionKind::Posted => "posted",
-        }
+named! {
+    /// How an auction came about.
+    pub enum AuctionKind {
+        /// Cleared at a slot's boundary: every unit that is not firm.
+        Boundary = "boundary",
+        /// Cleared between boundaries: free units.
+        Free = "free",
+        /// A buy-it-now.
+        Buy = "buy",
+        /// A pool shared for a slot.
+        Share = "share",
+        /// Reservations of a class decided on.
+        Reservation = "reservation",
+        /// Hires of a class decided on.
+        Posted = "posted",
     }
 }
 

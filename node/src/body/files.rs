@@ -36,6 +36,7 @@ fn portion(of_unit: u64, tasks: u32, of_task: u64, of_order: u64) -> u64 {
 
 /// Why files could not be brought over.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum FetchError {
     /// The other node did not answer, or has it not.
     #[error("{0} is not to be had")]
@@ -49,7 +50,6 @@ pub enum FetchError {
     /// More came, or was announced, than the order allows.
     #[error("{path} has {bytes} bytes, of which the order allows {allowed}")]
     TooMuch {
-        /// The file.
         path: String,
         /// Bytes that the seller announces.
         bytes: u64,
@@ -62,9 +62,7 @@ pub enum FetchError {
     /// This node's disk failed.
     #[error("writing {path}")]
     Disk {
-        /// The file.
         path: String,
-        /// Why.
         #[source]
         source: io::Error,
     },

@@ -4,7 +4,7 @@
 use super::jobs::Jobs;
 use crate::executor::{
     Capabilities, Executor, ExecutorError, Exit, Finished, JobName, JobSpec, Selling, Started,
-    Status, Stream, Support, Tier, Usage, WeightBy,
+    Status, Stream, Support, Tier, Usage,
 };
 use futures::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -41,26 +41,7 @@ pub(super) fn running(realtime_ms: u64) -> Started {
 impl Idle {
     /// Jobs of this executor, in a tier, whose owner does not sell what is not isolated.
     pub(super) fn jobs_in(&self, tier: Tier, memos: &Path) -> Jobs {
-        let all = Support::Enforced;
-        let found = Capabilities {
-            tier,
-            passed_over: None,
-            filesystem: all,
-            network: all,
-            wall: all,
-            cpu: all,
-            processors: all,
-            weight: all,
-            weight_by: WeightBy::Nice,
-            memory: all,
-            tree_memory: all,
-            file_size: all,
-            disk: all,
-            processes: all,
-            open_files: all,
-            output: all,
-            spawn_us: 1,
-        };
+        let found = Capabilities::all(tier, Support::Enforced);
         let selling = Arc::new(Selling::new(Ok(found), false));
         Jobs::open(Arc::new(self.clone()), selling, memos.to_path_buf()).unwrap()
     }

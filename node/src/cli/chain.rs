@@ -29,23 +29,14 @@ const _: () = assert!(limits::VALIDATORS * 512 < SIGNED_BYTES);
 
 /// Why a header does not follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum ChainError {
     /// Not canonical bytes.
     #[error("height {height}: header, certificate or validators")]
-    Bytes {
-        /// The height awaited.
-        height: u64,
-        /// Their fault.
-        source: CodecError,
-    },
+    Bytes { height: u64, source: CodecError },
     /// A field that does not fit what came before; names it.
     #[error("height {height}: wrong {field}")]
-    Field {
-        /// The height awaited.
-        height: u64,
-        /// The field.
-        field: &'static str,
-    },
+    Field { height: u64, field: &'static str },
     /// The certificate proves nothing.
     #[error(transparent)]
     Certificate(#[from] CertificateError),

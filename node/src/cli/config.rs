@@ -22,13 +22,12 @@ impl ConfigCommand {
 }
 
 fn table(shown: &Vec<Shown>) -> String {
-    let mut table = Table::new(&["SETTING", "ORIGIN", "VALUE"]);
-    for line in shown {
-        table.row([
-            line.key.clone(),
-            line.origin.to_string(),
-            line.value.clone(),
-        ]);
-    }
-    table.render()
+    Table::of(
+        shown,
+        &[
+            ("SETTING", &|l| l.key.clone()),
+            ("ORIGIN", &|l| l.origin.to_string()),
+            ("VALUE", &|l| l.value.clone()),
+        ],
+    )
 }

@@ -39,10 +39,8 @@ impl ContractCommand {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
         at.wait(async {
             let client = at.client()?;
-            let all: Vec<Contract> = client
-                .get("/contracts")
-                .await
-                .during("no list of contracts")?;
+            let all = client.get("/contracts").await;
+            let all: Vec<Contract> = all.during("no list of contracts")?;
             match self {
                 ContractCommand::List { all: everybodys } => {
                     let mut shown = all;
@@ -106,25 +104,21 @@ fn role(contract: &Contract) -> &'static str {
 }
 
 fn table(contracts: &[Contract]) -> String {
-    let mut table = Table::new(&[
-        "CONTRACT", "ROLE", "CLASS", "STATE", ">JOBS", ">ASKED", ">DONE", ">FAILED", ">VALUE",
-        ">PENALTY",
-    ]);
-    for contract in contracts {
-        table.row([
-            contract.contract.to_string(),
-            role(contract).to_owned(),
-            contract.class.clone(),
-            state(contract).to_owned(),
-            contract.jobs.to_string(),
-            contract.requested.to_string(),
-            contract.completed.to_string(),
-            contract.failed.to_string(),
-            contract.value.to_string(),
-            contract.penalty.to_string(),
-        ]);
-    }
-    table.render()
+    Table::of(
+        contracts,
+        &[
+            ("CONTRACT", &|c| c.contract.to_string()),
+            ("ROLE", &|c| role(c).to_owned()),
+            ("CLASS", &|c| c.class.clone()),
+            ("STATE", &|c| state(c).to_owned()),
+            (">JOBS", &|c| c.jobs.to_string()),
+            (">ASKED", &|c| c.requested.to_string()),
+            (">DONE", &|c| c.completed.to_string()),
+            (">FAILED", &|c| c.failed.to_string()),
+            (">VALUE", &|c| c.value.to_string()),
+            (">PENALTY", &|c| c.penalty.to_string()),
+        ],
+    )
 }
 
 fn describe(c: &Contract) -> String {

@@ -11,6 +11,7 @@ use super::member::{MemberArgs, MemberFile};
 use crate::api::types::amount;
 use crate::config::parse;
 use crate::ui::Table;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use gridbay_protocol::bank::Preset;
 use gridbay_protocol::beacon;
@@ -52,11 +53,11 @@ pub(super) struct FoundArgs {
     policy: Pace,
     /// The bank: revenue to the owners of the units and mutual credit; revenue by shares and a tax
     /// on savings; or revenue to the owners and the tax
-    #[arg(long, value_enum, default_value = "owners")]
-    bank: BankPreset,
+    #[arg(long, value_parser = one_of(Preset::ALL, Preset::name), default_value = "owners")]
+    bank: Preset,
     /// The auction's rule: truthful for known institutions; against false names; or the paper's own
-    #[arg(long, value_enum, default_value = "exact")]
-    rule: AuctionRule,
+    #[arg(long, value_parser = one_of(Rule::ALL, Rule::name), default_value = "exact")]
+    rule: Rule,
     /// What a unit that nobody holds must be worth above its reserve, credits per node-hour:
     /// running jobs are moved for no less
     #[arg(long, value_name = "CREDITS", default_value = "0")]
@@ -82,38 +83,15 @@ enum Pace {
     WideArea,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BankPreset {
-    Owners,
-    Mirage,
-    Bellagio,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AuctionRule {
-    Exact,
-    Floor,
-    Paper,
-}
-
-impl AuctionRule {
-    fn rule(self) -> Rule {
-        match self {
-            AuctionRule::Exact => Rule::Exact,
-            AuctionRule::Floor => Rule::Floor,
-            AuctionRule::Paper => Rule::Paper,
-        }
-    }
-}
-
-impl BankPreset {
-    fn preset(self) -> Preset {
-        match self {
-            BankPreset::Owners => Preset::Owners,
-            BankPreset::Mirage => Preset::Mirage,
-            BankPreset::Bellagio => Preset::Bellagio,
-        }
-    }
+/// Reads the name of one of a closed list.
+fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.map(name)).map(move |given| {
+        let found = all.into_iter().find(|one| name(*one) == given);
+        found.expect("the parser takes these names alone")
+    })
 }
 
 impl Pace {
@@ -158,7 +136,7 @@ impl FoundArgs {
             return args.run(at);
         }
         let out = self.out.clone();
-        let bank = self.bank.preset().name().to_owned();
+        let bank = self.bank.name().to_owned();
         let genesis = self.genesis()?;
         fs::write(&out, genesis.encode()).map_err(|error| {
             let why = format!("{}: {error}", out.display());
@@ -198,7 +176,7 @@ impl FoundArgs {
             members.extend(read_list(path)?);
         }
         let mut policy = self.policy.policy();
-        policy.bank = self.bank.preset().policy(policy.block_interval_ms);
+        policy.bank = self.bank.policy(policy.block_interval_ms);
         policy.auction = self.auction(policy.slot_ms())?;
         policy.buy.surcharge_ppm = self.surcharge * 10_000;
         let members = members.into_iter();
@@ -257,7 +235,7 @@ impl FoundArgs {
             )
         })?;
         Ok(AuctionPolicy {
-            rule: self.rule.rule(),
+            rule: self.rule,
             switch_cost,
         })
     }
@@ -336,12 +314,9 @@ fn class(spec: &str, slot_ms: u64) -> Result<Class, String> {
             "price" => price = parse::credits(value)?,
             "circle" => class.key.circle = value.to_owned(),
             "isolation" => {
-                class.key.isolation = match value {
-                    "process" => Isolation::Process,
-                    "container" => Isolation::Container,
-                    "machine" => Isolation::Machine,
-                    _ => return Err(format!("`{part}`: want process, container or machine")),
-                }
+                let known = Isolation::ALL.into_iter().find(|i| i.name() == value);
+                class.key.isolation =
+                    known.ok_or_else(|| format!("`{part}`: want process, container or machine"))?;
             }
             _ => return Err(format!("a class has no `{name}`")),
         }
@@ -360,18 +335,18 @@ fn mebibytes(text: &str) -> Result<u64, String> {
 }
 
 fn table(founded: &Founded) -> String {
-    let mut table = Table::new(&["MEMBER", ">POWER", ">WEIGHT", ">ENDOWMENT", "ACCOUNT"]);
-    for member in &founded.members {
-        table.row([
-            member.name.clone(),
-            member.power.to_string(),
-            member.weight.to_string(),
-            member.endowment.to_string(),
-            member.account.to_hex(),
-        ]);
-    }
+    let table = Table::of(
+        &founded.members,
+        &[
+            ("MEMBER", &|m| m.name.clone()),
+            (">POWER", &|m| m.power.to_string()),
+            (">WEIGHT", &|m| m.weight.to_string()),
+            (">ENDOWMENT", &|m| m.endowment.to_string()),
+            ("ACCOUNT", &|m| m.account.to_hex()),
+        ],
+    );
     format!(
-        "network {} {}\nbank {}\nrule {}, switch cost {}, surcharge {} %\nwrote {}; each member runs: gridbay join --file {}\n\n{}",
+        "network {} {}\nbank {}\nrule {}, switch cost {}, surcharge {} %\nwrote {}; each member runs: gridbay join --file {}\n\n{table}",
         founded.name,
         founded.network.to_hex(),
         founded.bank,
@@ -380,7 +355,6 @@ fn table(founded: &Founded) -> String {
         founded.surcharge,
         founded.file.display(),
         founded.file.display(),
-        table.render()
     )
 }
 

@@ -6,7 +6,7 @@ use super::exit::Exit;
 use super::run::follow::{Follower, Output};
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{JobId, JobReason, JobRecord, Why};
+use crate::api::types::{JobId, JobReason, JobRecord, Why, WhyCheck};
 use crate::buy::share_in_words;
 use crate::ui::{self, Table};
 use clap::{Args, Subcommand};
@@ -96,10 +96,8 @@ impl JobCommand {
                 }
                 JobCommand::Why { id } => why(at, &client, &id).await?,
                 JobCommand::Cancel { id } => {
-                    let record: JobRecord = client
-                        .post(&format!("/jobs/{id}/cancel"), &(), None)
-                        .await
-                        .during("the job was not cancelled")?;
+                    let record = client.post(&format!("/jobs/{id}/cancel"), &(), None).await;
+                    let record: JobRecord = record.during("the job was not cancelled")?;
                     at.show(&record, |r| format!("job {} is {}\n", r.id, r.state.name()))?;
                 }
             }
@@ -113,39 +111,26 @@ async fn read(client: &Client, id: &JobId, what: &str) -> Result<JobRecord, CliE
 }
 
 async fn list(at: &Context, client: &Client, all: bool) -> Result<(), CliError> {
-    let jobs: Vec<JobRecord> = client
-        .get(&format!("/jobs?all={all}"))
-        .await
-        .during("no list of jobs")?;
+    let jobs = client.get(&format!("/jobs?all={all}")).await;
+    let jobs: Vec<JobRecord> = jobs.during("no list of jobs")?;
     if !all && at.format == Format::Table {
         ui::note("jobs that have not ended; --all for all");
     }
     at.show(&jobs, |jobs| {
-        let mut table = Table::new(&[
-            "ID",
-            "NAME",
-            "STATE",
-            ">TIME",
-            ">NODES",
-            "CLASS",
-            ">PRICE/H",
-            ">PAID",
-            "SELLERS(REASON)",
-        ]);
-        for job in jobs {
-            table.row([
-                job.id.to_string(),
-                job.name.clone(),
-                job.state.name().to_owned(),
-                ran(job),
-                job.nodes.to_string(),
-                classes(job),
-                text::or_dash(job.price),
-                job.paid.to_string(),
-                place(job),
-            ]);
-        }
-        table.render()
+        Table::of(
+            jobs,
+            &[
+                ("ID", &|j| j.id.to_string()),
+                ("NAME", &|j| j.name.clone()),
+                ("STATE", &|j| j.state.name().to_owned()),
+                (">TIME", &ran),
+                (">NODES", &|j| j.nodes.to_string()),
+                ("CLASS", &classes),
+                (">PRICE/H", &|j| text::or_dash(j.price)),
+                (">PAID", &|j| j.paid.to_string()),
+                ("SELLERS(REASON)", &place),
+            ],
+        )
     })
 }
 
@@ -266,23 +251,21 @@ async fn logs(client: &Client, args: LogsArgs) -> Result<(), CliError> {
 }
 
 async fn why(at: &Context, client: &Client, id: &JobId) -> Result<(), CliError> {
-    let why: Why = client
-        .get(&format!("/jobs/{id}/why"))
-        .await
-        .during("no explanation")?;
+    let why = client.get(&format!("/jobs/{id}/why")).await;
+    let why: Why = why.during("no explanation")?;
     at.show(&why, |why| {
-        let mut table = Table::new(&["MET", "CONDITION", "FIGURES"]);
-        for check in &why.checks {
-            let met = if check.met { "yes" } else { "no" };
-            table.row([
-                met.to_owned(),
-                check.condition.clone(),
-                check.figures.clone(),
-            ]);
-        }
+        let met = |check: &WhyCheck| if check.met { "yes" } else { "no" }.to_owned();
+        let table = Table::of(
+            &why.checks,
+            &[
+                ("MET", &met),
+                ("CONDITION", &|c| c.condition.clone()),
+                ("FIGURES", &|c| c.figures.clone()),
+            ],
+        );
         let mut shown = format!("{}: {}\n", why.state.name(), ui::clean(&why.summary));
         if !why.checks.is_empty() {
-            shown += &format!("\n{}", table.render());
+            shown += &format!("\n{table}");
         }
         for remedy in &why.remedies {
             shown += &format!("try: {}\n", ui::clean(remedy));

@@ -137,10 +137,8 @@ async fn transfer(
 ) -> Result<(), CliError> {
     let what = "nothing was transferred";
     let key = to_hex(&random().during(what)?);
-    let done: Transferred = client
-        .post("/ledger/transfer", request, Some(&key))
-        .await
-        .during(what)?;
+    let done = client.post("/ledger/transfer", request, Some(&key)).await;
+    let done: Transferred = done.during(what)?;
     at.show(&done, |done| {
         format!(
             "done at height {}, entry {}\n",
@@ -153,10 +151,10 @@ async fn transfer(
 async fn close(at: &Context, client: &Client, to: AccountId) -> Result<(), CliError> {
     let what = "the account was not closed";
     let key = to_hex(&random().during(what)?);
-    let done: ClosedAccount = client
+    let done = client
         .post("/ledger/close", &CloseRequest { to }, Some(&key))
-        .await
-        .during(what)?;
+        .await;
+    let done: ClosedAccount = done.during(what)?;
     at.show(&done, |done| {
         format!(
             "closed at height {}, entry {}\n{} credits moved to account {}\n",
@@ -177,33 +175,25 @@ async fn history(
     let path = format!("/ledger/history?limit={limit}{}", of(account, '&'));
     let lines: Vec<Movement> = client.get(&path).await.during("no statement")?;
     at.show(&lines, |lines| {
-        let mut table = Table::new(&[
-            ">HEIGHT",
-            "TIME",
-            ">AMOUNT",
-            "REASON",
-            "ORDER",
-            "OTHER SIDE",
-        ]);
-        for line in lines {
-            table.row([
-                line.height.to_string(),
-                text::time(line.time_ms),
-                line.amount.to_string(),
-                format!("{:?}", line.reason).to_ascii_lowercase(),
-                text::or_dash(line.order),
-                line.other.clone(),
-            ]);
-        }
-        table.render()
+        Table::of(
+            lines,
+            &[
+                (">HEIGHT", &|l| l.height.to_string()),
+                ("TIME", &|l| text::time(l.time_ms)),
+                (">AMOUNT", &|l| l.amount.to_string()),
+                ("REASON", &|l| {
+                    format!("{:?}", l.reason).to_ascii_lowercase()
+                }),
+                ("ORDER", &|l| text::or_dash(l.order)),
+                ("OTHER SIDE", &|l| l.other.clone()),
+            ],
+        )
     })
 }
 
 async fn bank(at: &Context, client: &Client) -> Result<(), CliError> {
-    let report: BankReport = client
-        .get("/ledger/bank")
-        .await
-        .during("no figures of the bank")?;
+    let report = client.get("/ledger/bank").await;
+    let report: BankReport = report.during("no figures of the bank")?;
     at.show(&report, bank_text)
 }
 
@@ -232,12 +222,14 @@ fn bank_text(report: &BankReport) -> String {
         ("epochs", report.epochs.len().to_string()),
         ("at height", report.height.to_string()),
     ]);
-    let mut table = Table::new(&["CLASS", ">PRICE INDEX"]);
-    for class in &report.classes {
-        let index = class.index_ppm.map(percent);
-        table.row([class.class.clone(), text::or_dash(index)]);
-    }
-    format!("{fields}\n{}", table.render())
+    let table = Table::of(
+        &report.classes,
+        &[
+            ("CLASS", &|c| c.class.clone()),
+            (">PRICE INDEX", &|c| text::or_dash(c.index_ppm.map(percent))),
+        ],
+    );
+    format!("{fields}\n{table}")
 }
 
 /// Millionths as per cent with two decimals, rounded down.

@@ -67,17 +67,13 @@ impl OfferCommand {
             let offers = match self {
                 OfferCommand::Set(args) => {
                     let request = args.request();
-                    let offer: Offer = client
-                        .put("/offers", &request)
-                        .await
-                        .during("the offer was not set")?;
+                    let offer = client.put("/offers", &request).await;
+                    let offer: Offer = offer.during("the offer was not set")?;
                     return at.show(&offer, |offer| table(std::slice::from_ref(offer)));
                 }
                 OfferCommand::Withdraw { label } => {
-                    let offer: Offer = client
-                        .delete(&format!("/offers/{label}"))
-                        .await
-                        .during("the offer was not withdrawn")?;
+                    let offer = client.delete(&format!("/offers/{label}")).await;
+                    let offer: Offer = offer.during("the offer was not withdrawn")?;
                     return at.show(&offer, |offer| table(std::slice::from_ref(offer)));
                 }
                 OfferCommand::List => client.get::<Vec<Offer>>("/offers").await,
@@ -127,42 +123,32 @@ impl SetArgs {
 }
 
 fn table(offers: &[Offer]) -> String {
-    let mut table = Table::new(&[
-        "OFFER",
-        "SELLER",
-        "CLASS",
-        ">UNITS",
-        ">LEASED",
-        ">RESERVE/H",
-        ">BUY/H",
-        "SOLD BY",
-        "STATE",
-    ]);
-    for offer in offers {
-        let seller = if offer.own {
-            "this node".to_owned()
-        } else {
-            offer.account.to_string()
-        };
-        let state = match (offer.withdrawn, offer.on_sale) {
-            _ if offer.held_back => "held back",
-            (true, _) => "withdrawn",
-            (false, true) => "open",
-            (false, false) => "opens next round",
-        };
-        table.row([
-            offer.label.to_string(),
-            seller,
-            offer.class.clone(),
-            offer.units.to_string(),
-            offer.leased.to_string(),
-            offer.reserve.to_string(),
-            or_dash(offer.buy),
-            offer.mechanism.name().to_owned(),
-            state.to_owned(),
-        ]);
+    Table::of(
+        offers,
+        &[
+            ("OFFER", &|o| o.label.to_string()),
+            ("SELLER", &|o| match o.own {
+                true => "this node".to_owned(),
+                false => o.account.to_string(),
+            }),
+            ("CLASS", &|o| o.class.clone()),
+            (">UNITS", &|o| o.units.to_string()),
+            (">LEASED", &|o| o.leased.to_string()),
+            (">RESERVE/H", &|o| o.reserve.to_string()),
+            (">BUY/H", &|o| or_dash(o.buy)),
+            ("SOLD BY", &|o| o.mechanism.name().to_owned()),
+            ("STATE", &|o| state(o).to_owned()),
+        ],
+    )
+}
+
+fn state(offer: &Offer) -> &'static str {
+    match (offer.withdrawn, offer.on_sale) {
+        _ if offer.held_back => "held back",
+        (true, _) => "withdrawn",
+        (false, true) => "open",
+        (false, false) => "opens next round",
     }
-    table.render()
 }
 
 #[cfg(test)]

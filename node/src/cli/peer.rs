@@ -91,11 +91,8 @@ async fn mark(
     let answer = client.post("/peers/mark", &request, None).await;
     let marked: Marked = answer.during("nothing was changed")?;
     at.show(&marked, |marked| {
-        let word = match marked.mark {
-            Some(Mark::Blocked) => "blocked",
-            Some(Mark::Trusted) => "trusted",
-            None => "neither blocked nor trusted",
-        };
+        let neither = "neither blocked nor trusted";
+        let word = marked.mark.map_or(neither, Mark::name);
         let already = if marked.changed { "" } else { ", as before" };
         format!("{} is {word}{already}\n", marked.peer)
     })

@@ -27,26 +27,19 @@ pub struct ProviderConfig {
     pub threshold: Credits,
 }
 
-/// The policies by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "see the mechanism's policies of these names")]
-pub enum PolicyName {
-    Oblivious,
-    Average,
-    Conservative,
-    HighValueOnly,
-    PreemptConservative,
-    PreemptLeastLoss,
+gridbay_protocol::named! {
+    /// The policies by name.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[expect(missing_docs, reason = "see the mechanism's policies of these names")]
+    pub enum PolicyName as name {
+        Oblivious = "oblivious",
+        Average = "average",
+        Conservative = "conservative",
+        HighValueOnly = "high-value-only",
+        PreemptConservative = "preempt-conservative",
+        PreemptLeastLoss = "preempt-least-loss",
+    }
 }
-
-const NAMES: [(&str, PolicyName); 6] = [
-    ("oblivious", PolicyName::Oblivious),
-    ("average", PolicyName::Average),
-    ("conservative", PolicyName::Conservative),
-    ("high-value-only", PolicyName::HighValueOnly),
-    ("preempt-conservative", PolicyName::PreemptConservative),
-    ("preempt-least-loss", PolicyName::PreemptLeastLoss),
-];
 
 /// Why the settings do not fit a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,9 +82,9 @@ fn policy(value: &Value) -> Result<Option<PolicyName>, String> {
     if name == "off" {
         return Ok(None);
     }
-    let found = NAMES.iter().find(|(known, _)| *known == name);
-    found.map(|(_, policy)| Some(*policy)).ok_or_else(|| {
-        let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+    let found = PolicyName::ALL.into_iter().find(|p| p.name() == name);
+    found.map(Some).ok_or_else(|| {
+        let names = PolicyName::ALL.map(PolicyName::name);
         format!("want off, {}", names.join(", "))
     })
 }

@@ -35,13 +35,13 @@ impl Sources {
 
 /// Why a configuration is refused.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// The file is no TOML.
@@ -51,28 +51,19 @@ pub enum ConfigError {
         path: PathBuf,
         /// Line, from 1; 0 if unknown.
         line: usize,
-        /// The mistake.
         problem: String,
     },
     /// No setting has this name.
     #[error("no setting is called {name} ({origin})")]
-    UnknownKey {
-        /// As written.
-        name: String,
-        /// Where.
-        origin: Origin,
-    },
+    UnknownKey { name: String, origin: Origin },
     /// A flag that is not `key=value`.
     #[error("`{0}` is no key=value")]
     NotASetting(String),
     /// A value that cannot be used.
     #[error("{key} ({origin}): {problem}")]
     Value {
-        /// The setting.
         key: &'static str,
-        /// Where its value was written.
         origin: Origin,
-        /// The mistake.
         problem: String,
     },
 }

@@ -47,192 +47,85 @@ enum Default {
     Nothing,
 }
 
-const fn key(name: &'static str, kind: Kind, default: Default, help: &'static str) -> Key {
-    Key {
-        name,
-        kind,
-        help,
-        default,
-    }
+/// Declares the settings, each with its name, kind, default and help.
+macro_rules! keys {
+    ($($name:literal: $kind:ident = $default:tt, $help:literal;)*) => {
+        /// All settings, in the order in which they are shown.
+        pub const KEYS: &[Key] = &[$(Key {
+            name: $name,
+            kind: Kind::$kind,
+            help: $help,
+            default: keys!(@ $kind $default),
+        }),*];
+    };
+    (@ Text socket) => { Default::Socket };
+    (@ Tables none) => { Default::None };
+    (@ Table none) => { Default::Nothing };
+    (@ Number $number:literal) => { Default::Number($number) };
+    (@ List [$($text:literal),*]) => { Default::List(&[$($text),*]) };
+    (@ $kind:ident $text:literal) => { Default::Text($text) };
 }
 
-/// All settings, in the order in which they are shown.
-pub const KEYS: &[Key] = &[
-    key(
-        "name",
-        Kind::Text,
-        Default::Text("node"),
-        "name of this node for people",
-    ),
-    key(
-        "listen",
-        Kind::List,
-        Default::List(&["/ip4/0.0.0.0/udp/7411/quic-v1", "/ip4/0.0.0.0/tcp/7411"]),
-        "addresses to listen on for other nodes; port 0 takes a free one",
-    ),
-    key(
-        "bootstrap",
-        Kind::List,
-        Default::List(&[]),
-        "nodes to start from besides those of the genesis or invitation; each ends in /p2p/<id>",
-    ),
-    key(
-        "external",
-        Kind::List,
-        Default::List(&[]),
-        "addresses at which others reach this node, where it cannot find out: a forwarded port, a public name",
-    ),
-    key(
-        "mdns",
-        Kind::Text,
-        Default::Text("on"),
-        "whether to look for nodes of the network on the LAN: on or off",
-    ),
-    key(
-        "upnp",
-        Kind::Text,
-        Default::Text("on"),
-        "whether to ask the router to forward the ports of `listen`: on or off",
-    ),
-    key(
-        "relay.places",
-        Kind::Number,
-        Default::Number(256),
-        "nodes that cannot be dialled and may be reached through this one, once it can be; 0 to relay nothing",
-    ),
-    key(
-        "relay.circuits",
-        Kind::Number,
-        Default::Number(128),
-        "circuits relayed at a time",
-    ),
-    key(
-        "relay.circuit-bytes",
-        Kind::Size,
-        Default::Text("256MiB"),
-        "bytes relayed on one circuit before it is closed; 0 for no limit",
-    ),
-    key(
-        "relay.circuit-time",
-        Kind::Duration,
-        Default::Text("1h"),
-        "time after which a circuit is closed",
-    ),
-    key(
-        "api.socket",
-        Kind::Text,
-        Default::Socket,
-        "unix socket of the API; a relative path lies in the data folder",
-    ),
-    key(
-        "api.listen",
-        Kind::Text,
-        Default::Text("off"),
-        "loopback address and port of the API over TCP, which wants the token; off for none",
-    ),
-    key(
-        "api.connections",
-        Kind::Number,
-        Default::Number(128),
-        "requests the API works on at once on each of its listeners; as many more wait",
-    ),
-    key(
-        "log",
-        Kind::Text,
-        Default::Text("info"),
-        "log filter, as in info,gridbay_node=debug",
-    ),
-    key(
-        "grace",
-        Kind::Duration,
-        Default::Text("5s"),
-        "time a job that must stop has between SIGTERM and SIGKILL",
-    ),
-    key(
-        "jobs.unisolated",
-        Kind::Text,
-        Default::Text("off"),
-        "whether strangers' jobs run where this machine cannot isolate them, which protects neither this user's other processes, nor what they are seen to do, nor their limits: on or off",
-    ),
-    key(
-        "offers",
-        Kind::Tables,
-        Default::None,
-        "offers set when the node starts: class, units, reserve, buy (credits per hour), notice, mechanism",
-    ),
-    key(
-        "attributes",
-        Kind::Table,
-        Default::Nothing,
-        "what the node says of itself to who looks for sellers: site, arch, os, and own names as in gpu-model",
-    ),
-    key(
-        "provider.policy",
-        Kind::Text,
-        Default::Text("off"),
-        "contracts this node signs as a provider: off, oblivious, average, conservative, high-value-only, preempt-conservative, preempt-least-loss",
-    ),
-    key(
-        "provider.classes",
-        Kind::List,
-        Default::List(&[]),
-        "classes of which the provider rents units; none for all",
-    ),
-    key(
-        "provider.units",
-        Kind::Number,
-        Default::Number(4),
-        "units of a class that the provider counts on having at once",
-    ),
-    key(
-        "provider.cost",
-        Kind::Text,
-        Default::Text("1"),
-        "what the provider reckons a unit to cost, credits per hour",
-    ),
-    key(
-        "provider.most",
-        Kind::Text,
-        Default::Text("10"),
-        "the most the provider pays for a unit, credits per hour",
-    ),
-    key(
-        "provider.threshold",
-        Kind::Text,
-        Default::Text("10"),
-        "what a contract must pay under high-value-only, credits per hour",
-    ),
-    key(
-        "solver.program",
-        Kind::Text,
-        Default::Text("off"),
-        "program with which a validator looks for better allocations of reservations, as in highs; off for none",
-    ),
-    key(
-        "solver.time",
-        Kind::Duration,
-        Default::Text("10s"),
-        "longest time the solver has; never more than three quarters of what is left until the decision",
-    ),
-    key(
-        "limits.content",
-        Kind::Size,
-        Default::Text("1GiB"),
-        "largest file that can be staged",
-    ),
-    key(
-        "limits.stored",
-        Kind::Size,
-        Default::Text("16GiB"),
-        "disk for staged and returned files",
-    ),
-    key(
-        "limits.output",
-        Kind::Size,
-        Default::Text("64MiB"),
-        "captured output of one stream of one rank",
-    ),
-];
+keys! {
+    "name": Text = "node",
+        "name of this node for people";
+    "listen": List = ["/ip4/0.0.0.0/udp/7411/quic-v1", "/ip4/0.0.0.0/tcp/7411"],
+        "addresses to listen on for other nodes; port 0 takes a free one";
+    "bootstrap": List = [],
+        "nodes to start from besides those of the genesis or invitation; each ends in /p2p/<id>";
+    "external": List = [],
+        "addresses at which others reach this node, where it cannot find out: a forwarded port, a public name";
+    "mdns": Text = "on",
+        "whether to look for nodes of the network on the LAN: on or off";
+    "upnp": Text = "on",
+        "whether to ask the router to forward the ports of `listen`: on or off";
+    "relay.places": Number = 256,
+        "nodes that cannot be dialled and may be reached through this one, once it can be; 0 to relay nothing";
+    "relay.circuits": Number = 128,
+        "circuits relayed at a time";
+    "relay.circuit-bytes": Size = "256MiB",
+        "bytes relayed on one circuit before it is closed; 0 for no limit";
+    "relay.circuit-time": Duration = "1h",
+        "time after which a circuit is closed";
+    "api.socket": Text = socket,
+        "unix socket of the API; a relative path lies in the data folder";
+    "api.listen": Text = "off",
+        "loopback address and port of the API over TCP, which wants the token; off for none";
+    "api.connections": Number = 128,
+        "requests the API works on at once on each of its listeners; as many more wait";
+    "log": Text = "info",
+        "log filter, as in info,gridbay_node=debug";
+    "grace": Duration = "5s",
+        "time a job that must stop has between SIGTERM and SIGKILL";
+    "jobs.unisolated": Text = "off",
+        "whether strangers' jobs run where this machine cannot isolate them, which protects neither this user's other processes, nor what they are seen to do, nor their limits: on or off";
+    "offers": Tables = none,
+        "offers set when the node starts: class, units, reserve, buy (credits per hour), notice, mechanism";
+    "attributes": Table = none,
+        "what the node says of itself to who looks for sellers: site, arch, os, and own names as in gpu-model";
+    "provider.policy": Text = "off",
+        "contracts this node signs as a provider: off, oblivious, average, conservative, high-value-only, preempt-conservative, preempt-least-loss";
+    "provider.classes": List = [],
+        "classes of which the provider rents units; none for all";
+    "provider.units": Number = 4,
+        "units of a class that the provider counts on having at once";
+    "provider.cost": Text = "1",
+        "what the provider reckons a unit to cost, credits per hour";
+    "provider.most": Text = "10",
+        "the most the provider pays for a unit, credits per hour";
+    "provider.threshold": Text = "10",
+        "what a contract must pay under high-value-only, credits per hour";
+    "solver.program": Text = "off",
+        "program with which a validator looks for better allocations of reservations, as in highs; off for none";
+    "solver.time": Duration = "10s",
+        "longest time the solver has; never more than three quarters of what is left until the decision";
+    "limits.content": Size = "1GiB",
+        "largest file that can be staged";
+    "limits.stored": Size = "16GiB",
+        "disk for staged and returned files";
+    "limits.output": Size = "64MiB",
+        "captured output of one stream of one rank";
+}
 
 impl Key {
     /// Its environment variable.

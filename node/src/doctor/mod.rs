@@ -17,26 +17,15 @@ pub use stopped::{Stopped, stopped};
 
 use serde::{Deserialize, Serialize};
 
-/// How much a finding weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// The node does not do its work.
-    Broken,
-    /// It works worse than it could, or may soon fail.
-    Warning,
-    /// Good to know.
-    Hint,
-}
-
-impl Severity {
-    /// For people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Severity::Broken => "broken",
-            Severity::Warning => "warning",
-            Severity::Hint => "hint",
-        }
+named! {
+    /// How much a finding weighs.
+    pub enum Severity {
+        /// The node does not do its work.
+        Broken = "broken",
+        /// It works worse than it could, or may soon fail.
+        Warning = "warning",
+        /// Good to know.
+        Hint = "hint",
     }
 }
 
@@ -82,12 +71,12 @@ pub enum Kind {
     MeshSmall,
     /// The solver of reservations does not help.
     Solver,
+    /// Strangers' jobs run without isolation.
+    JobsUnisolated,
     /// It has no more places for those who cannot be dialled.
     RelayFull,
     /// The worst kind of NAT.
     SymmetricNat,
-    /// Strangers' jobs run without isolation.
-    JobsUnisolated,
     /// No strangers' jobs run here.
     NoJobs,
     /// Some bounds of jobs are watched only.
@@ -97,30 +86,12 @@ pub enum Kind {
 impl Kind {
     /// How much it weighs.
     pub fn severity(self) -> Severity {
-        match self {
-            Kind::Settings
-            | Kind::NoNetwork
-            | Kind::PortInUse
-            | Kind::NotRunning
-            | Kind::Disk
-            | Kind::Clock
-            | Kind::NoPeers
-            | Kind::Invitation
-            | Kind::ListenerMissing
-            | Kind::NoRelay
-            | Kind::Behind => Severity::Broken,
-            Kind::ExternalRefuted
-            | Kind::NameUnresolved
-            | Kind::UdpBlocked
-            | Kind::OnePrefix
-            | Kind::DiskShort
-            | Kind::ManyBans
-            | Kind::MeshSmall
-            | Kind::Solver
-            | Kind::JobsUnisolated => Severity::Warning,
-            Kind::RelayFull | Kind::SymmetricNat | Kind::NoJobs | Kind::JobsWatched => {
-                Severity::Hint
-            }
+        if self <= Kind::Behind {
+            Severity::Broken
+        } else if self <= Kind::JobsUnisolated {
+            Severity::Warning
+        } else {
+            Severity::Hint
         }
     }
 }

@@ -95,3 +95,28 @@ pub struct Capabilities {
     /// From `start` to the first instruction of the probe's job, microseconds.
     pub spawn_us: u64,
 }
+
+impl Capabilities {
+    /// Every bound of a tier holding in the same way, where nothing is probed: in tests.
+    pub fn all(tier: Tier, how: Support) -> Capabilities {
+        Capabilities {
+            tier,
+            passed_over: None,
+            filesystem: how,
+            network: how,
+            wall: how,
+            cpu: how,
+            processors: how,
+            weight: how,
+            weight_by: WeightBy::Nice,
+            memory: how,
+            tree_memory: how,
+            file_size: how,
+            disk: how,
+            processes: how,
+            open_files: how,
+            output: how,
+            spawn_us: 1,
+        }
+    }
+}

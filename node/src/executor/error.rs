@@ -7,6 +7,7 @@ use super::job::{JobName, SpecError};
 /// An executor's refusal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum ExecutorError {
     /// The specification cannot be run anywhere.
     #[error("job specification refused")]
@@ -25,18 +26,12 @@ pub enum ExecutorError {
     StillRunning(JobName),
     /// The required isolation does not work on this machine.
     #[error("no sandbox of the required isolation works here: {reason}")]
-    NoSandbox {
-        /// The step that failed and the system's word on it.
-        reason: String,
-    },
+    NoSandbox { reason: String },
     /// A file of the job's folder could not be read or written.
     #[error("job {job}: cannot {action}")]
     Folder {
-        /// The job.
         job: JobName,
-        /// The action attempted.
         action: &'static str,
-        /// The system's error.
         source: io::Error,
     },
     /// The executor's own folder could not be used.

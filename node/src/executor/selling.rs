@@ -71,12 +71,8 @@ impl Selling {
     /// # Errors
     /// Why not.
     pub fn check(&self, isolation: Isolation) -> Result<(), NotSold> {
-        let asked = match isolation {
-            Isolation::Process => None,
-            Isolation::Container => Some("container"),
-            Isolation::Machine => Some("machine"),
-        };
-        if let Some(asked) = asked {
+        if isolation != Isolation::Process {
+            let asked = isolation.name();
             return Err(NotSold::Isolation { asked });
         }
         let reason = match &self.found {
@@ -146,28 +142,14 @@ impl Selling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::executor::WeightBy;
 
     fn found(tier: Tier, how: Support) -> Capabilities {
-        let all = Support::Enforced;
         Capabilities {
-            tier,
             passed_over: (tier == Tier::Plain).then(|| "no namespaces".to_owned()),
-            filesystem: all,
-            network: all,
-            wall: all,
-            cpu: all,
             processors: how,
-            weight: all,
-            weight_by: WeightBy::Nice,
-            memory: all,
             tree_memory: how,
-            file_size: all,
             disk: how,
-            processes: all,
-            open_files: all,
-            output: all,
-            spawn_us: 1,
+            ..Capabilities::all(tier, Support::Enforced)
         }
     }
 

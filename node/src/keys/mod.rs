@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// Why keys could not be made or read.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum KeyFileError {
     /// There is no such file.
     #[error("{} does not exist", .0.display())]
@@ -37,7 +38,6 @@ pub enum KeyFileError {
     Loose {
         /// The file or folder.
         path: PathBuf,
-        /// Its permission bits.
         mode: u32,
     },
     /// It belongs to somebody else.
@@ -45,7 +45,6 @@ pub enum KeyFileError {
     Foreign {
         /// The file or folder.
         path: PathBuf,
-        /// Its owner's number.
         owner: u32,
     },
     /// The disk refused.
@@ -53,7 +52,6 @@ pub enum KeyFileError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// The system gave no random bytes.

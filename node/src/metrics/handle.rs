@@ -42,41 +42,22 @@ impl NodeBackend {
             &overlay.whereabouts(),
             &overlay.stats(),
         );
-        text.head(
-            "gridbay_discovery_events_total",
-            "counter",
-            "Questions for sellers and what came of them, by kind.",
-        );
-        for (kind, n) in self.discovery.counts() {
-            text.labelled("gridbay_discovery_events_total", "kind", kind, n);
-        }
+        let discovery = self.discovery.counts();
+        text.by(("gridbay_discovery_events_total", "kind"), discovery);
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
-        text.gauge(
-            "gridbay_up",
-            "Whether the core thread answers.",
-            u8::from(facts.is_ok()),
-        );
+        text.gauge("gridbay_up", u8::from(facts.is_ok()));
         let troubles = self.parts.body.troubles();
         let halted = troubles.borrow().iter().any(|trouble| trouble.kind.halts());
-        text.gauge(
-            "gridbay_halted",
-            "Whether the node acknowledges nothing until its disk works again.",
-            u8::from(halted),
-        );
+        text.gauge("gridbay_halted", u8::from(halted));
         if let Ok(facts) = facts {
             core_metrics(&mut text, &facts);
-            text.head(
-                "gridbay_market_price_credits",
-                "gauge",
-                "Last mean price per node-hour.",
-            );
-            for (market, _) in &facts.classes {
-                if let Some(last) = self.board.last(&market.id) {
-                    let price = in_credits(last.price);
-                    text.labelled("gridbay_market_price_credits", "class", &market.name, price);
-                }
-            }
+            let last = |(market, _): &(Market, u32)| {
+                let last = self.board.last(&market.id)?;
+                Some((market.name.clone(), in_credits(last.price)))
+            };
+            let prices = facts.classes.iter().filter_map(last);
+            text.by(("gridbay_market_price_credits", "class"), prices);
         }
         text.0
     }
@@ -119,124 +100,39 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
 fn core_metrics(text: &mut Text, f: &Facts) {
     ledger_metrics(text, f);
     market_metrics(text, f);
-    class_metrics(text, f);
+    let mut by_class = |name, of: fn(&Market, u32) -> u32| {
+        let classes = f.classes.iter();
+        text.by(
+            (name, "class"),
+            classes.map(|(market, waiting)| (&market.name, of(market, *waiting))),
+        );
+    };
+    by_class("gridbay_market_units_offered", |market, _| market.supply());
+    by_class("gridbay_market_units_free", |market, _| market.free());
+    by_class("gridbay_market_orders_waiting", |_, waiting| waiting);
 }
 
 fn ledger_metrics(text: &mut Text, f: &Facts) {
-    text.gauge(
-        "gridbay_adverts_known",
-        "Adverts of other nodes that count now.",
-        f.adverts,
-    );
-    text.gauge(
-        "gridbay_ledger_height",
-        "Height of the last block.",
-        f.height,
-    );
-    text.gauge(
-        "gridbay_ledger_block_time_ms",
-        "Ledger time of the last block.",
-        f.block_ms,
-    );
-    text.gauge(
-        "gridbay_ledger_pool_entries",
-        "Entries that wait for a block.",
-        f.pool,
-    );
-    text.gauge("gridbay_ledger_accounts", "Accounts.", f.totals.accounts);
-    text.gauge(
-        "gridbay_ledger_minted_credits",
-        "Money minted.",
-        in_credits(f.totals.minted),
-    );
-    text.gauge(
-        "gridbay_ledger_escrow_credits",
-        "Locked for orders.",
-        in_credits(f.totals.escrow),
-    );
-    text.gauge(
-        "gridbay_account_balance_credits",
-        "Own free balance.",
-        signed(f.free),
-    );
-    text.gauge(
-        "gridbay_account_held_credits",
-        "Own money locked.",
-        in_credits(f.held),
-    );
+    text.gauge("gridbay_adverts_known", f.adverts);
+    text.gauge("gridbay_ledger_height", f.height);
+    text.gauge("gridbay_ledger_block_time_ms", f.block_ms);
+    text.gauge("gridbay_ledger_pool_entries", f.pool);
+    text.gauge("gridbay_ledger_accounts", f.totals.accounts);
+    text.gauge("gridbay_ledger_minted_credits", in_credits(f.totals.minted));
+    text.gauge("gridbay_ledger_escrow_credits", in_credits(f.totals.escrow));
+    text.gauge("gridbay_account_balance_credits", signed(f.free));
+    text.gauge("gridbay_account_held_credits", in_credits(f.held));
 }
 
 fn market_metrics(text: &mut Text, f: &Facts) {
-    text.gauge("gridbay_market_round", "Round of the next height.", f.round);
-    text.gauge("gridbay_market_slot", "Slot of the next height.", f.slot);
-    text.gauge(
-        "gridbay_market_orders",
-        "Live orders on the ledger.",
-        f.totals.orders,
-    );
-    text.gauge("gridbay_market_leases", "Running leases.", f.totals.leases);
-    text.gauge(
-        "gridbay_market_orders_open",
-        "Own orders not over.",
-        f.orders_open,
-    );
-    text.gauge(
-        "gridbay_node_units_offered",
-        "Units this node offers.",
-        f.own_units.0,
-    );
-    text.gauge(
-        "gridbay_node_units_leased",
-        "Units of those leased.",
-        f.own_units.1,
-    );
-    text.gauge(
-        "gridbay_jobs_hosted",
-        "Jobs of others that run here.",
-        f.hosted,
-    );
-}
-
-fn class_metrics(text: &mut Text, f: &Facts) {
-    text.head(
-        "gridbay_market_units_offered",
-        "gauge",
-        "Units for sale, by class.",
-    );
-    for (market, _) in &f.classes {
-        text.labelled(
-            "gridbay_market_units_offered",
-            "class",
-            &market.name,
-            market.supply(),
-        );
-    }
-    text.head(
-        "gridbay_market_units_free",
-        "gauge",
-        "Units nobody holds, by class.",
-    );
-    for (market, _) in &f.classes {
-        text.labelled(
-            "gridbay_market_units_free",
-            "class",
-            &market.name,
-            market.free(),
-        );
-    }
-    text.head(
-        "gridbay_market_orders_waiting",
-        "gauge",
-        "Standing orders without units, by class.",
-    );
-    for (market, waiting) in &f.classes {
-        text.labelled(
-            "gridbay_market_orders_waiting",
-            "class",
-            &market.name,
-            waiting,
-        );
-    }
+    text.gauge("gridbay_market_round", f.round);
+    text.gauge("gridbay_market_slot", f.slot);
+    text.gauge("gridbay_market_orders", f.totals.orders);
+    text.gauge("gridbay_market_leases", f.totals.leases);
+    text.gauge("gridbay_market_orders_open", f.orders_open);
+    text.gauge("gridbay_node_units_offered", f.own_units.0);
+    text.gauge("gridbay_node_units_leased", f.own_units.1);
+    text.gauge("gridbay_jobs_hosted", f.hosted);
 }
 
 /// Exact credits: Prometheus reads decimals.

@@ -7,33 +7,21 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// The activity of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NodeState {
-    /// Looking for peers, opening its account, or behind the network's head.
-    Joining,
-    /// At the head: orders and offers are taken.
-    Ready,
-    /// Its account was closed since it started: it follows the ledger and neither buys nor sells.
-    Closed,
-    /// Takes no new leases; ends when those it has are over.
-    Draining,
-    /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is
-    /// cured.
-    Halted,
-}
-
-impl NodeState {
-    /// As in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            NodeState::Joining => "joining",
-            NodeState::Ready => "ready",
-            NodeState::Closed => "closed",
-            NodeState::Draining => "draining",
-            NodeState::Halted => "halted",
-        }
+named! {
+    /// The activity of a node.
+    pub enum NodeState {
+        /// Looking for peers, opening its account, or behind the network's head.
+        Joining = "joining",
+        /// At the head: orders and offers are taken.
+        Ready = "ready",
+        /// Its account was closed since it started: it follows the ledger and neither buys nor
+        /// sells.
+        Closed = "closed",
+        /// Takes no new leases; ends when those it has are over.
+        Draining = "draining",
+        /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is
+        /// cured.
+        Halted = "halted",
     }
 }
 

@@ -9,6 +9,23 @@ use libp2p::{Multiaddr, PeerId};
 use super::error::StartError;
 use super::peers::rates::Rate;
 
+/// Declares a structure with the default of each field.
+macro_rules! defaults {
+    (
+        $(#[$doc:meta])*
+        pub struct $name:ident { $($(#[$about:meta])* pub $field:ident: $type:ty = $value:expr,)* }
+    ) => {
+        $(#[$doc])*
+        pub struct $name { $($(#[$about])* pub $field: $type,)* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $value,)* }
+            }
+        }
+    };
+}
+
 /// Everything that [`super::start`] needs.
 #[derive(Clone, Debug)]
 pub struct OverlayConfig {
@@ -97,30 +114,20 @@ impl OverlayConfig {
     }
 }
 
-/// The service of this node as a relay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RelayLimits {
-    /// Nodes that may keep a place here.
-    pub places: usize,
-    /// Circuits at a time.
-    pub circuits: usize,
-    /// Circuits of one peer at a time.
-    pub circuits_per_peer: usize,
-    /// Bytes through one circuit, both ways; then it is closed. 0 for no limit.
-    pub circuit_bytes: u64,
-    /// Time for one circuit; then it is closed.
-    pub circuit_time: Duration,
-}
-
-impl Default for RelayLimits {
-    fn default() -> Self {
-        Self {
-            places: 256,
-            circuits: 128,
-            circuits_per_peer: 8,
-            circuit_bytes: 256 << 20,
-            circuit_time: Duration::from_secs(3600),
-        }
+defaults! {
+    /// The service of this node as a relay.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct RelayLimits {
+        /// Nodes that may keep a place here.
+        pub places: usize = 256,
+        /// Circuits at a time.
+        pub circuits: usize = 128,
+        /// Circuits of one peer at a time.
+        pub circuits_per_peer: usize = 8,
+        /// Bytes through one circuit, both ways; then it is closed. 0 for no limit.
+        pub circuit_bytes: u64 = 256 << 20,
+        /// Time for one circuit; then it is closed.
+        pub circuit_time: Duration = Duration::from_secs(3600),
     }
 }
 
@@ -169,159 +176,110 @@ impl TopicConfig {
     }
 }
 
-/// The rates of one peer; see `flood`. Each is several times what an honest peer sends at its
-/// busiest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quotas {
-    /// Requests. A buyer's files are asked for in pieces of half a MiB, one after another: 1,000 a
-    /// second are 500 MB/s.
-    pub requests: Rate,
-    /// One-way messages. Consensus sends a peer about ten per height, heights take 100 ms and more;
-    /// a peer that brings another up to date sends at most 200 a second.
-    pub direct: Rate,
-    /// Their bytes. Blocks are sent to a peer that catches up at no more than 20 MiB a second.
-    pub direct_bytes: Rate,
-    /// Frames of gossip, whatever is in them: each new message comes from up to 14 neighbours, and
-    /// each has a frame of its own.
-    pub gossip_frames: Rate,
-    /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice.
-    /// They are only counted.
-    pub dht: Rate,
-    /// Bytes of gossip, whatever is in them.
-    pub gossip_bytes: Rate,
-    /// How often it may say who it is and where: once for each connection, every five minutes, and
-    /// when it begins or ends to serve.
-    pub greetings: Rate,
-}
-
-impl Default for Quotas {
-    fn default() -> Self {
-        Self {
-            requests: Rate::new(1_000, 2_000),
-            direct: Rate::new(1_000, 4_000),
-            direct_bytes: Rate::new(32 << 20, 64 << 20),
-            gossip_frames: Rate::new(1_000, 8_000),
-            dht: Rate::new(200, 2_000),
-            gossip_bytes: Rate::new(4 << 20, 32 << 20),
-            greetings: Rate::new(1, 32),
-        }
+defaults! {
+    /// The rates of one peer; see `flood`. Each is several times what an honest peer sends at its
+    /// busiest.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Quotas {
+        /// Requests. A buyer's files are asked for in pieces of half a MiB, one after another:
+        /// 1,000 a second are 500 MB/s.
+        pub requests: Rate = Rate::new(1_000, 2_000),
+        /// One-way messages. Consensus sends a peer about ten per height, heights take 100 ms and
+        /// more; a peer that brings another up to date sends at most 200 a second.
+        pub direct: Rate = Rate::new(1_000, 4_000),
+        /// Their bytes. Blocks are sent to a peer that catches up at no more than 20 MiB a second.
+        pub direct_bytes: Rate = Rate::new(32 << 20, 64 << 20),
+        /// Frames of gossip, whatever is in them: each new message comes from up to 14 neighbours,
+        /// and each has a frame of its own.
+        pub gossip_frames: Rate = Rate::new(1_000, 8_000),
+        /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice.
+        /// They are only counted.
+        pub dht: Rate = Rate::new(200, 2_000),
+        /// Bytes of gossip, whatever is in them.
+        pub gossip_bytes: Rate = Rate::new(4 << 20, 32 << 20),
+        /// How often it may say who it is and where: once for each connection, every five minutes,
+        /// and when it begins or ends to serve.
+        pub greetings: Rate = Rate::new(1, 32),
     }
 }
 
-/// Bounds. Large frames being read cost at most `reading_bytes` for each of the two protocols,
-/// small ones (up to 16 KiB) at most `connections x streams` of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Largest request, bytes.
-    pub max_request: usize,
-    /// Largest response, bytes.
-    pub max_response: usize,
-    /// Largest one-way message, bytes.
-    pub max_direct: usize,
-    /// Established connections with strangers, that is with all that are not kept. Three quarters
-    /// of them may have been made by them; see `gate`.
-    pub connections: u32,
-    /// Established connections with kept peers. Nobody else can take these.
-    pub kept_connections: u32,
-    /// Inbound connections with strangers of one network (24 bits of IPv4, 48 of IPv6, one host
-    /// where addresses are private), where [`Tuning::ip_colocation`] says that peers do not all
-    /// share an address.
-    pub connections_per_origin: u32,
-    /// Connections that one such network may begin.
-    pub arrivals: Rate,
-    /// Connections to one peer: two transports, each dialled from both ends at once.
-    pub connections_per_peer: u32,
-    /// Connections that we are making.
-    pub pending_connections: u32,
-    /// Connections that others are making. Each costs a socket and some KiB until its handshake
-    /// times out. Of them a network may have a quarter.
-    pub pending_inbound: u32,
-    /// Streams of one protocol open at a time on one connection.
-    pub streams: usize,
-    /// Commands waiting for the task; beyond, a call returns `Busy`.
-    pub commands: usize,
-    /// Events waiting for the node; see `outbox` for the losses when it is full. At least 64.
-    pub events: usize,
-    /// Requests of strangers waiting for our answer, in total.
-    pub inbound_requests: usize,
-    /// The same from one peer.
-    pub inbound_requests_per_peer: usize,
-    /// Own requests in flight.
-    pub outbound_requests: usize,
-    /// One-way messages to one peer that it has not confirmed. Consensus sends a peer about ten per
-    /// height; the rest is for bursts of entries.
-    pub direct_per_peer: usize,
-    /// Their bytes; a message larger than that is sent alone.
-    pub direct_bytes_per_peer: usize,
-    /// The same bytes over all peers that are not kept.
-    pub direct_bytes_not_kept: usize,
-    /// Gossip messages delivered but not yet judged by [`super::OverlayHandle::report`].
-    pub unjudged: usize,
-    /// Their bytes. Gossip keeps each once more until it is judged.
-    pub unjudged_bytes: usize,
-    /// Peers redialled for ever (bootstrap and kept).
-    pub kept_peers: usize,
-    /// Peers known by address only.
-    pub known_peers: usize,
-    /// Below this many peers, known ones are dialled.
-    pub wanted_peers: usize,
-    /// Bans remembered.
-    pub bans: usize,
-    /// Lookups in the DHT at a time.
-    pub lookups: usize,
-    /// Peers that we try to reach for somebody who waits, at a time.
-    pub seeks: usize,
-    /// Requests that wait for one such peer.
-    pub requests_per_seek: usize,
-    /// Records of others that we keep for the DHT, each at most 4 KiB; and keys under which we keep
-    /// providers.
-    pub records: usize,
-    /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the two
-    /// protocols.
-    pub reading_bytes: usize,
-    /// The rate of one peer.
-    pub quotas: Quotas,
-    /// Share of the machine's memory, in percent, above which this process takes no more
-    /// connections.
-    pub memory_percent: u8,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            max_request: 64 << 10,
-            max_response: 4 << 20,
-            max_direct: 64 << 10,
-            connections: numbers::CONNECTIONS as u32,
-            kept_connections: 256,
-            connections_per_origin: 30,
-            arrivals: Rate::new(20, 100),
-            connections_per_peer: 4,
-            pending_connections: numbers::PENDING_CONNECTIONS as u32,
-            pending_inbound: 512,
-            streams: 64,
-            commands: 1024,
-            events: 4096,
-            inbound_requests: 256,
-            inbound_requests_per_peer: 32,
-            outbound_requests: 2048,
-            direct_per_peer: 128,
-            direct_bytes_per_peer: 8 << 20,
-            direct_bytes_not_kept: 128 << 20,
-            unjudged: 4096,
-            unjudged_bytes: 16 << 20,
-            kept_peers: 256,
-            known_peers: numbers::KNOWN_PEERS,
-            wanted_peers: numbers::WANTED_PEERS,
-            bans: 1024,
-            lookups: numbers::LOOKUPS,
-            seeks: 64,
-            requests_per_seek: 16,
-            records: numbers::RECORDS,
-            reading_bytes: 128 << 20,
-            quotas: Quotas::default(),
-            memory_percent: 80,
-        }
+defaults! {
+    /// Bounds. Large frames being read cost at most `reading_bytes` for each of the two protocols,
+    /// small ones (up to 16 KiB) at most `connections x streams` of them.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct Limits {
+        /// Largest request, bytes.
+        pub max_request: usize = 64 << 10,
+        /// Largest response, bytes.
+        pub max_response: usize = 4 << 20,
+        /// Largest one-way message, bytes.
+        pub max_direct: usize = 64 << 10,
+        /// Established connections with strangers, that is with all that are not kept. Three
+        /// quarters of them may have been made by them; see `gate`.
+        pub connections: u32 = numbers::CONNECTIONS as u32,
+        /// Established connections with kept peers. Nobody else can take these.
+        pub kept_connections: u32 = 256,
+        /// Inbound connections with strangers of one network (24 bits of IPv4, 48 of IPv6, one host
+        /// where addresses are private), where [`Tuning::ip_colocation`] says that peers do not all
+        /// share an address.
+        pub connections_per_origin: u32 = 30,
+        /// Connections that one such network may begin.
+        pub arrivals: Rate = Rate::new(20, 100),
+        /// Connections to one peer: two transports, each dialled from both ends at once.
+        pub connections_per_peer: u32 = 4,
+        /// Connections that we are making.
+        pub pending_connections: u32 = numbers::PENDING_CONNECTIONS as u32,
+        /// Connections that others are making. Each costs a socket and some KiB until its handshake
+        /// times out. Of them a network may have a quarter.
+        pub pending_inbound: u32 = 512,
+        /// Streams of one protocol open at a time on one connection.
+        pub streams: usize = 64,
+        /// Commands waiting for the task; beyond, a call returns `Busy`.
+        pub commands: usize = 1024,
+        /// Events waiting for the node; see `outbox` for the losses when it is full. At least 64.
+        pub events: usize = 4096,
+        /// Requests of strangers waiting for our answer, in total.
+        pub inbound_requests: usize = 256,
+        /// The same from one peer.
+        pub inbound_requests_per_peer: usize = 32,
+        /// Own requests in flight.
+        pub outbound_requests: usize = 2048,
+        /// One-way messages to one peer that it has not confirmed. Consensus sends a peer about ten
+        /// per height; the rest is for bursts of entries.
+        pub direct_per_peer: usize = 128,
+        /// Their bytes; a message larger than that is sent alone.
+        pub direct_bytes_per_peer: usize = 8 << 20,
+        /// The same bytes over all peers that are not kept.
+        pub direct_bytes_not_kept: usize = 128 << 20,
+        /// Gossip messages delivered but not yet judged by [`super::OverlayHandle::report`].
+        pub unjudged: usize = 4096,
+        /// Their bytes. Gossip keeps each once more until it is judged.
+        pub unjudged_bytes: usize = 16 << 20,
+        /// Peers redialled for ever (bootstrap and kept).
+        pub kept_peers: usize = 256,
+        /// Peers known by address only.
+        pub known_peers: usize = numbers::KNOWN_PEERS,
+        /// Below this many peers, known ones are dialled.
+        pub wanted_peers: usize = numbers::WANTED_PEERS,
+        /// Bans remembered.
+        pub bans: usize = 1024,
+        /// Lookups in the DHT at a time.
+        pub lookups: usize = numbers::LOOKUPS,
+        /// Peers that we try to reach for somebody who waits, at a time.
+        pub seeks: usize = 64,
+        /// Requests that wait for one such peer.
+        pub requests_per_seek: usize = 16,
+        /// Records of others that we keep for the DHT, each at most 4 KiB; and keys under which we
+        /// keep providers.
+        pub records: usize = numbers::RECORDS,
+        /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the
+        /// two protocols.
+        pub reading_bytes: usize = 128 << 20,
+        /// The rate of one peer.
+        pub quotas: Quotas = Quotas::default(),
+        /// Share of the machine's memory, in percent, above which this process takes no more
+        /// connections.
+        pub memory_percent: u8 = 80,
     }
 }
 

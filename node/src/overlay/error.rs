@@ -6,45 +6,30 @@ use libp2p::{Multiaddr, PeerId};
 
 /// Why an overlay could not be started.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum StartError {
     /// No address to listen on.
     #[error("the overlay needs at least one address to listen on")]
     NoListener,
     /// A topic's cap is zero or above the maximum.
     #[error("topic {topic}: the cap must be between 1 byte and 4 MiB")]
-    TopicCap {
-        /// Its name.
-        topic: String,
-    },
+    TopicCap { topic: String },
     /// Two topics share a name.
     #[error("topic {topic} is configured twice")]
-    TopicTwice {
-        /// Its name.
-        topic: String,
-    },
+    TopicTwice { topic: String },
     /// An address could not be opened within the time that a predecessor may need to leave it.
     #[error("cannot listen on {address}")]
     Listen {
-        /// The address as configured.
         address: Multiaddr,
-        /// The transport's message.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A listener did not report its address in time.
     #[error("{missing} listeners have no address after {waited:?}")]
-    ListenTimeout {
-        /// How many.
-        missing: usize,
-        /// How long we waited.
-        waited: Duration,
-    },
+    ListenTimeout { missing: usize, waited: Duration },
     /// libp2p refused our own settings.
     #[error("the network stack refused its settings: {reason}")]
-    Settings {
-        /// Its words.
-        reason: String,
-    },
+    Settings { reason: String },
 }
 
 /// Why a call on the handle was refused at once.

@@ -97,7 +97,7 @@ impl MarkBook {
         } else {
             changed.remove(&peer);
         }
-        let line = |(peer, mark): (&PeerId, &Mark)| format!("{} {peer}\n", word(*mark));
+        let line = |(peer, mark): (&PeerId, &Mark)| format!("{} {peer}\n", mark.name());
         let text: String = changed.iter().map(line).collect();
         replace_file(&self.path, text.as_bytes()).map_err(MarkError::Disk)?;
         *marks = changed;
@@ -109,17 +109,9 @@ impl MarkBook {
     }
 }
 
-fn word(mark: Mark) -> &'static str {
-    match mark {
-        Mark::Blocked => "blocked",
-        Mark::Trusted => "trusted",
-    }
-}
-
 fn parse(line: &str) -> Option<(PeerId, Mark)> {
     let (first, peer) = line.trim().split_once(' ')?;
-    let both = [Mark::Blocked, Mark::Trusted];
-    let mark = both.into_iter().find(|mark| word(*mark) == first)?;
+    let mark = Mark::ALL.into_iter().find(|mark| mark.name() == first)?;
     Some((peer.trim().parse().ok()?, mark))
 }
 

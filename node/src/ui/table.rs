@@ -17,6 +17,15 @@ impl Table {
             rows: Vec::new(),
         }
     }
+    /// The text of a table with a row for each item; a column is a heading and the cells below it.
+    pub fn of<T>(items: &[T], columns: &[(&'static str, &dyn Fn(&T) -> String)]) -> String {
+        let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
+        let mut table = Table::new(&headings);
+        for item in items {
+            table.row(columns.iter().map(|(_, cell)| cell(item)));
+        }
+        table.render()
+    }
     /// Adds a row; cells beyond the headings are dropped, missing ones are empty.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let mut row: Vec<String> = cells.into_iter().map(|cell| clean(&cell)).collect();

@@ -8,9 +8,7 @@ use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::room::Room;
 use gridbay_node::body::{self, BodyHandle, Tools};
 use gridbay_node::config::NodeLimits;
-use gridbay_node::executor::{
-    Capabilities, Config, ProcessExecutor, Selling, Support, Tier, WeightBy,
-};
+use gridbay_node::executor::{Capabilities, Config, ProcessExecutor, Selling, Support, Tier};
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::content::ContentStore;
 use gridbay_node::store::marks::MarkBook;
@@ -205,24 +203,5 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
 
 /// The capabilities of an executor where everything works; no job is run in these tests.
 pub(crate) fn isolating() -> Capabilities {
-    let all = Support::Enforced;
-    Capabilities {
-        tier: Tier::Namespaces,
-        passed_over: None,
-        filesystem: all,
-        network: all,
-        wall: all,
-        cpu: all,
-        processors: all,
-        weight: all,
-        weight_by: WeightBy::Nice,
-        memory: all,
-        tree_memory: all,
-        disk: all,
-        file_size: all,
-        processes: all,
-        open_files: all,
-        output: all,
-        spawn_us: 1,
-    }
+    Capabilities::all(Tier::Namespaces, Support::Enforced)
 }

@@ -2,12 +2,12 @@
 //! through once, and few buys search for leases to displace.
 
 use super::queue;
-use crate::record::{BidOrder, BuyOrder, Lease, Offer, Order, Part, Pot, Stage, Stake, Way};
-use crate::sample::{account, class, state};
+use crate::record::{BidOrder, BuyOrder, Offer, Order, Stage};
+use crate::sample::{account, class, run, state};
 use crate::state::State;
 use crate::table::steps;
 use crate::work::Work;
-use crate::{book, catalogue, lease, pot};
+use crate::{book, catalogue};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;
@@ -90,55 +90,18 @@ fn runs(state: &State, work: &mut Work<'_>, n: u32) {
         class(state),
         offer_id(&account(state, 0), n),
     );
-    let (order, lease, pot) = (OrderId(id(1, n)), LeaseId(id(2, n)), Hash32(id(3, n)));
-    let stage = bid(class, n);
+    let (order, lease) = (OrderId(id(1, n)), LeaseId(id(2, n)));
     let record = Order {
         lease: Some(lease),
-        ..Order::new(owner, class, 0, stage)
+        ..Order::new(owner, class, 0, bid(class, n))
     };
     book::enter(&mut work.book(), order, record);
-    let shares = vec![Share {
+    let share = Share {
         offer: sold,
         units: 2,
-    }];
-    let held = Lease {
-        order,
-        account: owner,
-        class,
-        slot: 0,
-        shares,
-        paid: Credits::ZERO,
-        pot,
-        whole_slot: true,
-        slots_run: 0,
-        firm_through: None,
-        delivered: vec![sold],
-        deliver_by: 9,
     };
-    lease::put(&mut work.floor(), lease, Some(held));
-    let parts = vec![Part {
-        offer: sold,
-        units: 2,
-        stopped: None,
-    }];
-    let stake = Stake {
-        lease,
-        order,
-        account: owner,
-        running: Credits::ZERO,
-        left: Credits::ZERO,
-        parts,
-    };
-    let record = Pot {
-        class,
-        way: Way::Bid,
-        slot: 0,
-        heights: 8,
-        left: Credits::ZERO,
-        stakes: vec![stake],
-        sold: vec![],
-    };
-    pot::enter(&mut work.floor(), pot, record);
+    let runs = (lease, Hash32(id(3, n)));
+    run(&mut work.floor(), (order, owner, class), runs, share);
 }
 
 /// A class whose units bids hold, but for a few that are dear.

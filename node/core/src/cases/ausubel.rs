@@ -69,14 +69,10 @@ pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
         bidders: market.bidders.into_iter().map(bidder).collect(),
     };
     let mut results = Map::new();
-    for (rule, name) in [
-        (Rule::Exact, "exact"),
-        (Rule::Floor, "floor"),
-        (Rule::Paper, "paper"),
-    ] {
+    for rule in Rule::ALL {
         input.rule = rule;
         match spell(&input) {
-            Ok(result) => results.insert(name.into(), result),
+            Ok(result) => results.insert(rule.name().into(), result),
             Err(error) => return Ok(json!({ "error": error })),
         };
     }

@@ -35,15 +35,7 @@ struct Wish {
     hard: u32,
     pmax: Money,
     pmin: Money,
-    shape: Curve,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Curve {
-    Linear,
-    Convex,
-    Concave,
+    shape: Shape,
 }
 
 impl Wish {
@@ -56,11 +48,7 @@ impl Wish {
             hard: self.hard,
             pmax: self.pmax.0,
             pmin: self.pmin.0,
-            shape: match self.shape {
-                Curve::Linear => Shape::Linear,
-                Curve::Convex => Shape::Convex,
-                Curve::Concave => Shape::Concave,
-            },
+            shape: self.shape,
         }
     }
 }

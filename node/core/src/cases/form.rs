@@ -5,21 +5,18 @@ use serde_json::Value;
 
 /// Why a case cannot be cleared at all. A refusal of a mechanism is a result, not an error.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum CaseError {
     /// The input does not have the mechanism's shape.
     #[error("the input is not one of {mechanism}: {source}")]
     Shape {
-        /// Name of the mechanism.
         mechanism: &'static str,
-        /// The mistake and its place.
         source: serde_json::Error,
     },
     /// The mechanism refuses the input for a reason that the shape of results has no word for.
     #[error("{mechanism} refuses the input: {reason}")]
     Refused {
-        /// Name of the mechanism.
         mechanism: &'static str,
-        /// The mechanism's own words.
         reason: String,
     },
 }

@@ -39,15 +39,8 @@ enum Question {
 #[serde(deny_unknown_fields)]
 struct Bid {
     budget: Money,
-    kind: Kind,
+    kind: Utility,
     w: Vec<u32>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Linear,
-    Log,
 }
 
 fn refused(reason: impl ToString) -> CaseError {
@@ -61,10 +54,7 @@ fn auction(terms: Terms, bids: Vec<Bid>) -> Result<Value, CaseError> {
     let job = |(id, bid): (u64, Bid)| Job {
         id,
         budget: bid.budget.0,
-        utility: match bid.kind {
-            Kind::Linear => Utility::Linear,
-            Kind::Log => Utility::Log,
-        },
+        utility: bid.kind,
         weights: bid.w,
     };
     let jobs = (0..).zip(bids).map(job).collect();

@@ -46,79 +46,48 @@ pub enum Attribute {
     Own(String),
 }
 
-/// All attributes that have a fixed name, in the order of the documentation.
-pub const FIXED: [Attribute; 18] = [
-    Attribute::Cpu,
-    Attribute::Mem,
-    Attribute::Disk,
-    Attribute::Gpu,
-    Attribute::Class,
-    Attribute::Isolation,
-    Attribute::Circle,
-    Attribute::Free,
-    Attribute::Price,
-    Attribute::Buy,
-    Attribute::Mechanism,
-    Attribute::Firm,
-    Attribute::Seller,
-    Attribute::Node,
-    Attribute::Site,
-    Attribute::Arch,
-    Attribute::Os,
-    Attribute::RttMe,
+/// All attributes that have a fixed name, each with its word and its type, in the order of the
+/// documentation.
+pub static FIXED: [(Attribute, &str, Kind); 18] = [
+    (Attribute::Cpu, "cpu", Kind::Number),
+    (Attribute::Mem, "mem", Kind::Size),
+    (Attribute::Disk, "disk", Kind::Size),
+    (Attribute::Gpu, "gpu", Kind::Number),
+    (Attribute::Class, "class", Kind::Text),
+    (Attribute::Isolation, "isolation", Kind::Text),
+    (Attribute::Circle, "circle", Kind::Text),
+    (Attribute::Free, "free", Kind::Number),
+    (Attribute::Price, "price", Kind::Number),
+    (Attribute::Buy, "buy", Kind::Number),
+    (Attribute::Mechanism, "mechanism", Kind::Text),
+    (Attribute::Firm, "firm", Kind::Switch),
+    (Attribute::Seller, "seller", Kind::Text),
+    (Attribute::Node, "node", Kind::Text),
+    (Attribute::Site, "site", Kind::Text),
+    (Attribute::Arch, "arch", Kind::Text),
+    (Attribute::Os, "os", Kind::Text),
+    (Attribute::RttMe, "rtt", Kind::Duration),
 ];
 
 /// Begins the names that owners give.
 pub const OWN: &str = "x.";
 
 impl Attribute {
+    fn fixed(&self) -> Option<&'static (Attribute, &'static str, Kind)> {
+        FIXED.iter().find(|(attribute, ..)| attribute == self)
+    }
+
     /// As written, without the brackets of `rtt(me)`.
     pub fn word(&self) -> &str {
         match self {
-            Attribute::Cpu => "cpu",
-            Attribute::Mem => "mem",
-            Attribute::Disk => "disk",
-            Attribute::Gpu => "gpu",
-            Attribute::Class => "class",
-            Attribute::Isolation => "isolation",
-            Attribute::Circle => "circle",
-            Attribute::Free => "free",
-            Attribute::Price => "price",
-            Attribute::Buy => "buy",
-            Attribute::Mechanism => "mechanism",
-            Attribute::Firm => "firm",
-            Attribute::Seller => "seller",
-            Attribute::Node => "node",
-            Attribute::Site => "site",
-            Attribute::Arch => "arch",
-            Attribute::Os => "os",
-            Attribute::RttMe => "rtt",
             Attribute::Own(name) => name,
+            fixed => fixed.fixed().map_or("", |(_, word, _)| word),
         }
     }
 
     /// Its type; `None` for what owners say, which is of the type that it is compared with.
     pub fn kind(&self) -> Option<Kind> {
-        Some(match self {
-            Attribute::Cpu
-            | Attribute::Gpu
-            | Attribute::Free
-            | Attribute::Price
-            | Attribute::Buy => Kind::Number,
-            Attribute::Mem | Attribute::Disk => Kind::Size,
-            Attribute::RttMe => Kind::Duration,
-            Attribute::Firm => Kind::Switch,
-            Attribute::Class
-            | Attribute::Isolation
-            | Attribute::Circle
-            | Attribute::Mechanism
-            | Attribute::Seller
-            | Attribute::Node
-            | Attribute::Site
-            | Attribute::Arch
-            | Attribute::Os => Kind::Text,
-            Attribute::Own(_) => return None,
-        })
+        self.fixed().map(|(.., kind)| *kind)
     }
 
     /// Its meaning, for people: "money per unit-hour" rather than "a number".
@@ -135,7 +104,8 @@ impl Attribute {
         if let Some(name) = word.strip_prefix(OWN) {
             return name_is_valid(name).then(|| Attribute::Own(name.to_owned()));
         }
-        FIXED.into_iter().find(|attribute| attribute.word() == word)
+        let found = FIXED.iter().find(|(_, own, _)| *own == word);
+        found.map(|(attribute, ..)| attribute.clone())
     }
 }
 
@@ -182,11 +152,11 @@ const SLIPS: usize = 2;
 /// Up to three names that may be meant by a word, nearest first.
 pub(super) fn nearest(word: &str) -> Vec<Attribute> {
     let word = word.to_ascii_lowercase();
-    let fixed = FIXED.iter().map(|a| (a.word().to_owned(), a));
-    let elsewhere = ELSEWHERE.iter().map(|(name, a)| ((*name).to_owned(), a));
+    let fixed = FIXED.iter().map(|(a, word, _)| (*word, a));
+    let elsewhere = ELSEWHERE.iter().map(|(name, a)| (*name, a));
     let mut near: Vec<(usize, &Attribute)> = fixed
         .chain(elsewhere)
-        .map(|(name, attribute)| (distance(&name, &word), attribute))
+        .map(|(name, attribute)| (distance(name, &word), attribute))
         .filter(|(slips, a)| *slips <= SLIPS && *slips < a.word().len())
         .collect();
     let begins = |a: &Attribute| a.word().bytes().next() != word.bytes().next();
@@ -226,8 +196,8 @@ mod tests {
 
     #[test]
     fn fixed_names_are_distinct_and_found() {
-        for attribute in FIXED {
-            assert_eq!(Attribute::named(attribute.word()), Some(attribute.clone()));
+        for (attribute, word, _) in &FIXED {
+            assert_eq!(Attribute::named(word), Some(attribute.clone()));
         }
         assert_eq!(
             Attribute::named("x.gpu-model"),

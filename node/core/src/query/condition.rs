@@ -4,44 +4,26 @@ use super::attribute::Attribute;
 use super::value::Value;
 use std::fmt;
 
-/// How two values are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operator {
-    /// `==`; of texts: the pattern fits.
-    Equal,
-    /// `!=`.
-    Unequal,
-    /// `<`.
-    Below,
-    /// `<=`.
-    AtMost,
-    /// `>`.
-    Above,
-    /// `>=`.
-    AtLeast,
+gridbay_protocol::named! {
+    /// How two values are compared.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Operator as sign {
+        /// Of texts: the pattern fits.
+        Equal = "==",
+        /// They differ.
+        Unequal = "!=",
+        /// Less.
+        Below = "<",
+        /// Not more.
+        AtMost = "<=",
+        /// More.
+        Above = ">",
+        /// Not less.
+        AtLeast = ">=",
+    }
 }
 
 impl Operator {
-    /// All of them.
-    pub const ALL: [Operator; 6] = [
-        Operator::Equal,
-        Operator::Unequal,
-        Operator::Below,
-        Operator::AtMost,
-        Operator::Above,
-        Operator::AtLeast,
-    ];
-    /// As written.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Operator::Equal => "==",
-            Operator::Unequal => "!=",
-            Operator::Below => "<",
-            Operator::AtMost => "<=",
-            Operator::Above => ">",
-            Operator::AtLeast => ">=",
-        }
-    }
     /// Whether it asks which is larger.
     pub fn is_order(self) -> bool {
         !matches!(self, Operator::Equal | Operator::Unequal)
@@ -80,31 +62,30 @@ pub enum Condition {
 impl Condition {
     /// All of these; one alone is itself.
     pub(super) fn all(conditions: Vec<Condition>) -> Condition {
-        let mut flat = Vec::new();
-        for condition in conditions {
-            match condition {
-                Condition::All(inner) => flat.extend(inner),
-                one => flat.push(one),
-            }
-        }
-        match <[Condition; 1]>::try_from(flat) {
-            Ok([one]) => one,
-            Err(flat) => Condition::All(flat),
-        }
+        let inner = conditions
+            .into_iter()
+            .flat_map(|condition| match condition {
+                Condition::All(inner) => inner,
+                one => vec![one],
+            });
+        one_or(inner.collect(), Condition::All)
     }
     /// One of these; one alone is itself.
     pub(super) fn any(conditions: Vec<Condition>) -> Condition {
-        let mut flat = Vec::new();
-        for condition in conditions {
-            match condition {
-                Condition::Any(inner) => flat.extend(inner),
-                one => flat.push(one),
-            }
-        }
-        match <[Condition; 1]>::try_from(flat) {
-            Ok([one]) => one,
-            Err(flat) => Condition::Any(flat),
-        }
+        let inner = conditions
+            .into_iter()
+            .flat_map(|condition| match condition {
+                Condition::Any(inner) => inner,
+                one => vec![one],
+            });
+        one_or(inner.collect(), Condition::Any)
+    }
+}
+
+fn one_or(flat: Vec<Condition>, joined: fn(Vec<Condition>) -> Condition) -> Condition {
+    match <[Condition; 1]>::try_from(flat) {
+        Ok([one]) => one,
+        Err(flat) => joined(flat),
     }
 }
 

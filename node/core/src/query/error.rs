@@ -16,6 +16,7 @@ pub struct QueryError {
 
 /// The mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the texts tell what the fields are")]
 pub enum Problem {
     /// The text is too long.
     #[error("the query has {0} bytes, above {QUERY_BYTES}")]
@@ -32,7 +33,6 @@ pub enum Problem {
     /// Digits that are no number, size or duration.
     #[error("`{text}` is no value")]
     Number {
-        /// As written.
         text: String,
         /// Why.
         why: BadNumber,
@@ -48,36 +48,20 @@ pub enum Problem {
     Length(&'static str, usize),
     /// Something else stands where this must stand.
     #[error("found {found} where {wanted} must stand")]
-    Expected {
-        /// The text that must stand here.
-        wanted: &'static str,
-        /// The text that stands here.
-        found: String,
-    },
+    Expected { wanted: &'static str, found: String },
     /// A name that nothing has.
     #[error("nothing is called `{name}`")]
     Unknown {
-        /// As written.
         name: String,
         /// The attributes that may be meant.
         near: Vec<Attribute>,
     },
     /// Something compared with a value of another type.
     #[error("{attribute} is {}, and {value} is {}", .attribute.meaning(), .value.kind().name())]
-    Kind {
-        /// The attribute compared.
-        attribute: Attribute,
-        /// With what.
-        value: Value,
-    },
+    Kind { attribute: Attribute, value: Value },
     /// An order asked of what has none.
     #[error("{attribute} is {}: none is larger than another", .kind.name())]
-    Order {
-        /// The attribute compared.
-        attribute: Attribute,
-        /// The type of the comparison.
-        kind: Kind,
-    },
+    Order { attribute: Attribute, kind: Kind },
     /// A name alone that is neither true nor false.
     #[error("{0} alone is no condition: it is {meaning}", meaning = .0.meaning())]
     Alone(Attribute),
@@ -95,12 +79,7 @@ pub enum Problem {
     Sort(Attribute),
     /// A number of things out of range.
     #[error("the number of {what} is 1 to {most}")]
-    Count {
-        /// Of what.
-        what: &'static str,
-        /// The most.
-        most: u32,
-    },
+    Count { what: &'static str, most: u32 },
     /// `limit` beside a group.
     #[error("a group says itself how many nodes it has")]
     LimitOfGroup,

@@ -3,7 +3,7 @@
 use super::attribute::Attribute;
 use super::value::Kind;
 use gridbay_protocol::advert::RoundTrip;
-use gridbay_protocol::class::{Class, Isolation};
+use gridbay_protocol::class::Class;
 use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
@@ -87,11 +87,7 @@ impl<'a> Subject<'a> {
             Attribute::Mem => size(key.memory_mib),
             Attribute::Disk => size(key.disk_mib),
             Attribute::Class => text(&line.class.name),
-            Attribute::Isolation => text(match key.isolation {
-                Isolation::Process => "process",
-                Isolation::Container => "container",
-                Isolation::Machine => "machine",
-            }),
+            Attribute::Isolation => text(key.isolation.name()),
             Attribute::Circle => text(&key.circle),
             Attribute::Free => number(line.free.into()),
             Attribute::Price => money(line.price),

@@ -17,86 +17,41 @@ const HEADING: &str = "Under contract";
 #[derive(Clone, Debug, Default, Args)]
 pub(in crate::buy) struct ContractFlags {
     /// Who is to run the jobs: a member's name, or an account
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "NAME",
-        requires_all = ["jobs", "value"],
-        conflicts_with_all = ["nodes", "array", "buy", "max_price"],
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "NAME", requires_all = ["jobs", "value"],
+        conflicts_with_all = ["nodes", "array", "buy", "max_price"])]
     provider: Option<String>,
     /// Jobs, each on one node for at most --time; told apart by GRIDBAY_RANK
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "N",
-        requires = "provider",
-        value_parser = clap::value_parser!(u32).range(JOBS),
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "N", requires = "provider",
+        value_parser = clap::value_parser!(u32).range(JOBS))]
     pub(in crate::buy) jobs: Option<u32>,
     /// What a job pays if it is done within --hold
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "CREDITS",
-        requires = "provider",
-        value_parser = parse::credits,
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "CREDITS", requires = "provider",
+        value_parser = parse::credits)]
     value: Option<Credits>,
     /// What the provider owes for a job that is not done [default: nothing]
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "CREDITS",
-        requires = "provider",
-        value_parser = parse::credits,
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "CREDITS", requires = "provider",
+        value_parser = parse::credits)]
     penalty: Option<Credits>,
     /// For how long a job keeps its value [default: twice --time]
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "TIME",
-        requires = "provider",
-        value_parser = parse::duration,
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "TIME", requires = "provider",
+        value_parser = parse::duration)]
     hold: Option<Duration>,
     /// In what time the value then falls to nothing [default: --time]
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "TIME",
-        requires = "provider",
-        value_parser = parse::duration,
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "TIME", requires = "provider",
+        value_parser = parse::duration)]
     decay: Option<Duration>,
     /// What all jobs done are worth, in parts of their sum [default: 1]
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "FACTOR",
-        requires = "provider",
-        value_parser = alpha,
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "FACTOR", requires = "provider",
+        value_parser = alpha)]
     alpha: Option<u32>,
     /// How much it matters that most are done: 0 not at all, 1 in proportion, more: the last ones
     /// most [default: 1]
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "POWER",
-        requires = "provider",
-        value_parser = beta,
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "POWER", requires = "provider",
+        value_parser = beta)]
     beta: Option<u32>,
     /// For how long jobs may be requested [default: four times --time]
-    #[arg(
-        long,
-        help_heading = HEADING,
-        value_name = "TIME",
-        requires = "provider",
-        value_parser = parse::duration,
-    )]
+    #[arg(long, help_heading = HEADING, value_name = "TIME", requires = "provider",
+        value_parser = parse::duration)]
     window: Option<Duration>,
 }
 

@@ -53,22 +53,21 @@ impl AmendArgs {
 }
 
 fn table(bids: &[StandingBid]) -> String {
-    let mut table = Table::new(&[
-        "ID", "NAME", "STATE", ">NODES", "CLASS", ">PRICE/H", ">AMENDED", ">BUDGET", ">PAID",
-    ]);
-    for bid in bids {
-        let fewer = if bid.divisible { "1-" } else { "" };
-        table.row([
-            bid.id.to_string(),
-            bid.name.clone(),
-            bid.state.name().to_owned(),
-            format!("{fewer}{}", bid.nodes),
-            bid.class.clone(),
-            bid.max_price.to_string(),
-            or_dash(bid.amended),
-            bid.budget.to_string(),
-            bid.paid.to_string(),
-        ]);
-    }
-    table.render()
+    Table::of(
+        bids,
+        &[
+            ("ID", &|b| b.id.to_string()),
+            ("NAME", &|b| b.name.clone()),
+            ("STATE", &|b| b.state.name().to_owned()),
+            (">NODES", &|b| match b.divisible {
+                true => format!("1-{}", b.nodes),
+                false => b.nodes.to_string(),
+            }),
+            ("CLASS", &|b| b.class.clone()),
+            (">PRICE/H", &|b| b.max_price.to_string()),
+            (">AMENDED", &|b| or_dash(b.amended)),
+            (">BUDGET", &|b| b.budget.to_string()),
+            (">PAID", &|b| b.paid.to_string()),
+        ],
+    )
 }

@@ -44,10 +44,8 @@ impl SuggestArgs {
         };
         at.wait(async {
             let client = at.client()?;
-            let advice: BidAdvice = client
-                .post("/bids/suggest", &wish, None)
-                .await
-                .during("no price to suggest")?;
+            let advice = client.post("/bids/suggest", &wish, None).await;
+            let advice: BidAdvice = advice.during("no price to suggest")?;
             at.show(&advice, |advice| describe(advice, &wish))
         })
     }

@@ -31,10 +31,8 @@ impl FindArgs {
         };
         let report = at.wait(async {
             let client = at.client()?;
-            let report: FindReport = client
-                .post("/find", &request, None)
-                .await
-                .during("nothing was looked for")?;
+            let report = client.post("/find", &request, None).await;
+            let report: FindReport = report.during("nothing was looked for")?;
             at.show(&report, text)?;
             Ok(report)
         })?;

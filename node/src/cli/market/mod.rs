@@ -42,34 +42,22 @@ fn prices(at: &Context) -> Result<(), CliError> {
 }
 
 fn table(prices: &[ClassPrice]) -> String {
-    let mut table = Table::new(&[
-        "CLASS",
-        ">VCPU",
-        ">MEM/MiB",
-        ">DISK/MiB",
-        ">GPU",
-        ">UNITS",
-        ">FREE",
-        ">RESERVE/H",
-        ">LAST/H",
-        ">BUY/H",
-        ">WAITING",
-    ]);
-    for class in prices {
-        let free = class.units_offered.saturating_sub(class.units_leased);
-        table.row([
-            class.class.clone(),
-            class.vcpu.to_string(),
-            class.memory_mib.to_string(),
-            class.disk_mib.to_string(),
-            class.gpu.to_string(),
-            class.units_offered.to_string(),
-            free.to_string(),
-            or_dash(class.reserve),
-            or_dash(class.last),
-            or_dash(class.buy),
-            class.waiting.to_string(),
-        ]);
-    }
-    table.render()
+    Table::of(
+        prices,
+        &[
+            ("CLASS", &|c| c.class.clone()),
+            (">VCPU", &|c| c.vcpu.to_string()),
+            (">MEM/MiB", &|c| c.memory_mib.to_string()),
+            (">DISK/MiB", &|c| c.disk_mib.to_string()),
+            (">GPU", &|c| c.gpu.to_string()),
+            (">UNITS", &|c| c.units_offered.to_string()),
+            (">FREE", &|c| {
+                c.units_offered.saturating_sub(c.units_leased).to_string()
+            }),
+            (">RESERVE/H", &|c| or_dash(c.reserve)),
+            (">LAST/H", &|c| or_dash(c.last)),
+            (">BUY/H", &|c| or_dash(c.buy)),
+            (">WAITING", &|c| c.waiting.to_string()),
+        ],
+    )
 }

@@ -44,36 +44,25 @@ impl QuoteArgs {
         };
         at.wait(async {
             let client = at.client()?;
-            let prospects: Vec<Prospect> = client
-                .post("/prospects", &wish, None)
-                .await
-                .during(NO_QUOTE)?;
+            let prospects = client.post("/prospects", &wish, None).await;
+            let prospects: Vec<Prospect> = prospects.during(NO_QUOTE)?;
             at.show(&prospects, |prospects| table(prospects))
         })
     }
 }
 
 fn table(prospects: &[Prospect]) -> String {
-    let mut table = Table::new(&[
-        "MECHANISM",
-        ">LIKELY",
-        ">AT MOST",
-        ">FILLED",
-        "RUN WITH",
-        "NOTE",
-    ]);
-    for prospect in prospects {
-        let odds = prospect
-            .odds
-            .map_or("-".to_owned(), |odds| format!("{odds} %"));
-        table.row([
-            prospect.mechanism.clone(),
-            or_dash(prospect.likely),
-            or_dash(prospect.most),
-            odds,
-            prospect.options.clone(),
-            prospect.note.clone(),
-        ]);
-    }
-    table.render()
+    Table::of(
+        prospects,
+        &[
+            ("MECHANISM", &|p| p.mechanism.clone()),
+            (">LIKELY", &|p| or_dash(p.likely)),
+            (">AT MOST", &|p| or_dash(p.most)),
+            (">FILLED", &|p| {
+                or_dash(p.odds.map(|odds| format!("{odds} %")))
+            }),
+            ("RUN WITH", &|p| p.options.clone()),
+            ("NOTE", &|p| p.note.clone()),
+        ],
+    )
 }

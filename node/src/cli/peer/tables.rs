@@ -13,22 +13,19 @@ const SHORT: usize = 12;
 pub(super) fn list(list: &PeerList) -> String {
     let mut text = text::fields(&ourselves(&list.me));
     text.push('\n');
-    let mut table = Table::new(&[
-        "PEER", "NAME", "PATH", "ADDRESS", ">RTT", ">SCORE", ">CONN", "MARKS",
-    ]);
-    for peer in &list.peers {
-        table.row([
-            short(peer.node.as_ref(), &peer.peer),
-            or_dash(peer.name.as_deref()),
-            path(peer),
-            peer.address.clone(),
-            or_dash(peer.rtt_us.map(millis)),
-            peer.score.to_string(),
-            peer.connections.to_string(),
-            marks(peer),
-        ]);
-    }
-    text + &table.render()
+    text + &Table::of(
+        &list.peers,
+        &[
+            ("PEER", &|p| short(p.node.as_ref(), &p.peer)),
+            ("NAME", &|p| or_dash(p.name.as_deref())),
+            ("PATH", &path),
+            ("ADDRESS", &|p| p.address.clone()),
+            (">RTT", &|p| or_dash(p.rtt_us.map(millis))),
+            (">SCORE", &|p| p.score.to_string()),
+            (">CONN", &|p| p.connections.to_string()),
+            ("MARKS", &marks),
+        ],
+    )
 }
 
 fn ourselves(me: &Ourselves) -> Vec<(&'static str, String)> {

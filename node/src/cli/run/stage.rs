@@ -139,10 +139,8 @@ impl Plan {
             };
             let file = File::open(&place).await.map_err(failed)?;
             let meta = file.metadata().await.map_err(failed)?;
-            let staged: Staged = client
-                .upload("/content", meta.len(), pieces(file))
-                .await
-                .during(NOT_SENT)?;
+            let staged = client.upload("/content", meta.len(), pieces(file)).await;
+            let staged: Staged = staged.during(NOT_SENT)?;
             inputs.push(InputFile {
                 path,
                 content: staged.content,

@@ -8,7 +8,8 @@ use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::unistd::{chdir, setsid};
 
 use super::report::Report;
@@ -58,7 +59,7 @@ fn confine_plain(
         return Err("the supervisor is gone".into());
     }
     confine::end_first()?;
-    sys::set_no_new_privs()?;
+    prctl::set_no_new_privs()?;
     let files = [
         "/proc",
         "/etc/passwd",
@@ -74,7 +75,8 @@ fn confine_plain(
     if let Some(id) = outside {
         become_user(id).map_err(|e| format!("user: {e}"))?;
     }
-    sys::die_with_parent()?;
+    // Not before: the kernel forgets it when credentials change.
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
     seccomp::install(Fence {
         tier: Tier::Plain,
         memory: plan.bounds_memory(),

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
 use nix::unistd::{Pid, sethostname};
 
 use super::report::{Ending, Report};
@@ -48,7 +50,7 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
         return Err("the id maps were refused".into());
     }
     confine::end_first().map_err(|e| format!("order of ending: {e}"))?;
-    sys::hide_groups().map_err(|e| format!("control groups: {e}"))?;
+    unshare(CloneFlags::CLONE_NEWCGROUP).map_err(|e| format!("control groups: {e}"))?;
     sethostname("job").map_err(|e| format!("host name: {e}"))?;
     sys::loopback_up().map_err(|e| format!("loopback: {e}"))?;
     root::enter(plan.read_only)?;
@@ -56,7 +58,7 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
         become_user(JOB_UID).map_err(|e| format!("user: {e}"))?;
     }
     sys::drop_capabilities().map_err(|e| format!("capabilities: {e}"))?;
-    sys::set_no_new_privs()?;
+    prctl::set_no_new_privs()?;
     let writable = [root::WORK, "/tmp", "/dev/shm"].map(Path::new);
     let landlock = confine::landlock([Path::new("/")], writable)?;
     seccomp::install(Fence {
@@ -64,8 +66,9 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
         memory: plan.bounds_memory(),
         own_user: true,
     })?;
-    sys::set_undumpable()?;
-    sys::die_with_parent()?;
+    // Processes of the same user may not look into this one (`/proc/<pid>/mem`, `fd`, ptrace).
+    prctl::set_dumpable(false)?;
+    prctl::set_pdeathsig(Signal::SIGKILL)?;
     // If the supervisor died before the line above, this finds nobody reading.
     ends.report.send(&Report::Ready { landlock })?;
     sys::forward_term()?;

@@ -15,6 +15,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::time::Duration;
 
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::time::ClockId;
 use nix::unistd::Pid;
 
 use super::report::Ending;
@@ -134,17 +138,9 @@ pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
 
 /// Makes reads and writes on `fd` return instead of waiting.
 pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL and F_SETFL take
-    // integers.
-    unsafe {
-        let flags = check(libc::fcntl(fd.as_raw_fd(), libc::F_GETFL))?;
-        check(libc::fcntl(
-            fd.as_raw_fd(),
-            libc::F_SETFL,
-            flags | libc::O_NONBLOCK,
-        ))
-        .map(drop)
-    }
+    let flags = OFlag::from_bits_retain(fcntl(fd, FcntlArg::F_GETFL)?);
+    fcntl(fd, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+    Ok(())
 }
 
 /// Waits until one of `fds` can be read or has been closed at the other end, or for `timeout`
@@ -153,48 +149,37 @@ pub(crate) fn poll_readable(
     fds: &[BorrowedFd<'_>],
     timeout: Option<Duration>,
 ) -> io::Result<Vec<bool>> {
-    let mut polled: Vec<libc::pollfd> = fds
-        .iter()
-        .map(|fd| libc::pollfd {
-            fd: fd.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        })
-        .collect();
+    let asked = fds.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN));
+    let mut polled: Vec<PollFd<'_>> = asked.collect();
     // Rounded up, so that a deadline has passed when the wait for it returns.
-    let millis = timeout.map_or(-1, |t| {
-        i32::try_from(t.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX)
-    });
-    let count = libc::nfds_t::try_from(polled.len()).map_err(io::Error::other)?;
-    // SAFETY: the pointer and the count describe the vector, which outlives the call.
-    match check(unsafe { libc::poll(polled.as_mut_ptr(), count, millis) }) {
-        Err(e) if e.kind() != io::ErrorKind::Interrupted => Err(e),
-        Err(_) => Ok(vec![false; fds.len()]),
-        Ok(_) => Ok(polled.iter().map(|p| p.revents != 0).collect()),
+    let millis = |time: Duration| time.as_nanos().div_ceil(1_000_000);
+    let timeout = timeout.map(|t| PollTimeout::try_from(millis(t)).unwrap_or(PollTimeout::MAX));
+    match poll(&mut polled, timeout) {
+        Err(Errno::EINTR) => Ok(vec![false; fds.len()]),
+        Err(error) => Err(error.into()),
+        Ok(_) => {
+            let said = |fd: &PollFd<'_>| fd.revents() != Some(PollFlags::empty());
+            Ok(polled.iter().map(said).collect())
+        }
     }
 }
 
 /// `CLOCK_REALTIME` since 1970 and `CLOCK_MONOTONIC`, read one after the other.
 pub(crate) fn clocks() -> (Duration, Duration) {
-    (clock(libc::CLOCK_REALTIME), clock(libc::CLOCK_MONOTONIC))
+    (
+        clock(ClockId::CLOCK_REALTIME),
+        clock(ClockId::CLOCK_MONOTONIC),
+    )
 }
 
 /// Time since boot, suspended or not: the clock of processes' starts.
 pub(crate) fn since_boot() -> Duration {
-    clock(libc::CLOCK_BOOTTIME)
+    clock(ClockId::CLOCK_BOOTTIME)
 }
 
-fn clock(id: libc::clockid_t) -> Duration {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `now` is a valid place for the answer. These clocks exist on every Linux.
-    unsafe { libc::clock_gettime(id, &raw mut now) };
-    Duration::new(
-        u64::try_from(now.tv_sec).unwrap_or(0),
-        u32::try_from(now.tv_nsec).unwrap_or(0),
-    )
+/// These clocks exist on every Linux.
+fn clock(id: ClockId) -> Duration {
+    id.now().map_or(Duration::ZERO, Duration::from)
 }
 
 /// Raises this process's nice level, and that of all it starts, by so many; it cannot be lowered
@@ -218,36 +203,12 @@ pub(crate) fn groups_by_session() -> bool {
     setting.is_ok_and(|text| text.trim() == "1")
 }
 
-fn prctl(option: libc::c_int, argument: libc::c_ulong) -> io::Result<libc::c_int> {
-    let zero: libc::c_ulong = 0;
-    // SAFETY: only options that take integers are passed by the functions below.
-    check(unsafe { libc::prctl(option, argument, zero, zero, zero) })
-}
-
-/// Orphans among this process's descendants become its children.
-pub(crate) fn become_subreaper() -> io::Result<()> {
-    prctl(libc::PR_SET_CHILD_SUBREAPER, 1).map(drop)
-}
-
-/// No program that this process executes can gain privileges.
-pub(crate) fn set_no_new_privs() -> io::Result<()> {
-    prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map(drop)
-}
-
-/// This process is killed when its parent dies. Forgotten by the kernel when credentials change.
-pub(crate) fn die_with_parent() -> io::Result<()> {
-    prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong).map(drop)
-}
-
-/// Processes of the same user may not look into this one (`/proc/<pid>/mem`, `fd`, ptrace).
-pub(crate) fn set_undumpable() -> io::Result<()> {
-    prctl(libc::PR_SET_DUMPABLE, 0).map(drop)
-}
-
 /// Gives up every capability, for this process and whatever it executes.
 pub(crate) fn drop_capabilities() -> io::Result<()> {
-    for capability in 0..64 {
-        match prctl(libc::PR_CAPBSET_DROP, capability) {
+    let zero: libc::c_ulong = 0;
+    for capability in zero..64 {
+        // SAFETY: this option takes integers.
+        match check(unsafe { libc::prctl(libc::PR_CAPBSET_DROP, capability, zero, zero, zero) }) {
             Ok(_) => {}
             // EINVAL: past the last capability of this kernel. EPERM: there was none to drop.
             Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::EPERM)) => break,
@@ -284,13 +245,6 @@ pub(crate) fn restrict_mount(path: &Path, attributes: u64, recursive: bool) -> i
         )
     })
     .map(drop)
-}
-
-/// From now on this process and its children see their control groups as if nothing were above
-/// them.
-pub(crate) fn hide_groups() -> io::Result<()> {
-    // SAFETY: takes an integer.
-    check(unsafe { libc::unshare(libc::CLONE_NEWCGROUP) }).map(drop)
 }
 
 /// Switches the loopback interface of this network namespace on.

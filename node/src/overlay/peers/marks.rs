@@ -12,7 +12,6 @@ use std::ops::Bound;
 use std::time::{Duration, Instant};
 
 use libp2p::PeerId;
-use serde::{Deserialize, Serialize};
 
 /// When trusted peers are sought first: by then somebody is connected who can be asked.
 const FIRST: Duration = Duration::from_secs(2);
@@ -21,14 +20,14 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// How many of them each time, in turn: others are sought as well.
 const AT_ONCE: usize = 16;
 
-/// The owner's mark on a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mark {
-    /// Not to be spoken to.
-    Blocked,
-    /// To be kept connected and never banned for its score.
-    Trusted,
+named! {
+    /// The owner's mark on a peer.
+    pub enum Mark {
+        /// Not to be spoken to.
+        Blocked = "blocked",
+        /// To be kept connected and never banned for its score.
+        Trusted = "trusted",
+    }
 }
 
 /// The marks, and what was done for their sake.

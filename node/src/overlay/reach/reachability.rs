@@ -21,38 +21,39 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use libp2p::{Multiaddr, PeerId};
-use serde::{Deserialize, Serialize};
 
 use super::addresses::{ip, is_circuit, is_global, is_quic, port};
 
-/// Whether others can dial this node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reach {
-    /// On this machine only.
-    Local,
-    /// Not found out yet.
-    #[default]
-    Unknown,
-    /// Yes.
-    Public,
-    /// No: through relays, or after a punch.
-    Private,
+named! {
+    /// Whether others can dial this node.
+    #[derive(Default)]
+    pub enum Reach {
+        /// On this machine only.
+        Local = "local",
+        /// Not found out yet.
+        #[default]
+        Unknown = "unknown",
+        /// Yes.
+        Public = "public",
+        /// No: through relays, or after a punch.
+        Private = "private",
+    }
 }
 
-/// The NAT or firewall between this node and the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Nat {
-    /// Not found out: fewer than two hosts have told.
-    #[default]
-    Unknown,
-    /// No translation: peers see an address of ours.
-    None,
-    /// One mapping for all destinations: a direct path can be punched.
-    Cone,
-    /// A mapping for each destination: no direct path to another one of the kind.
-    Symmetric,
+named! {
+    /// The NAT or firewall between this node and the others.
+    #[derive(Default)]
+    pub enum Nat {
+        /// Not found out: fewer than two hosts have told.
+        #[default]
+        Unknown = "unknown",
+        /// No translation: peers see an address of ours.
+        None = "none",
+        /// One mapping for all destinations: a direct path can be punched.
+        Cone = "cone",
+        /// A mapping for each destination: no direct path to another one of the kind.
+        Symmetric = "symmetric",
+    }
 }
 
 /// The knowledge about this node's own addresses.

@@ -4,32 +4,19 @@ use std::fmt::Debug;
 
 use serde::{Deserialize, Serialize};
 
-/// The rule that allocates and prices.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    /// Welfare optimum with VCG payments. Truthful; for registered identities.
-    #[default]
-    Exact,
-    /// Welfare optimum, payments raised to the clinching price; for cheap identities.
-    Floor,
-    /// The paper's greedy prefix and ascending clock.
-    Paper,
-}
-
-impl Rule {
-    /// All of them.
-    pub const ALL: [Rule; 3] = [Rule::Exact, Rule::Floor, Rule::Paper];
-
-    /// Its name, as options and records spell it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Rule::Exact => "exact",
-            Rule::Floor => "floor",
-            Rule::Paper => "paper",
-        }
+named! {
+    /// The rule that allocates and prices.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Rule as name {
+        /// Welfare optimum with VCG payments. Truthful; for registered identities.
+        #[default]
+        Exact = "exact",
+        /// Welfare optimum, payments raised to the clinching price; for cheap identities.
+        Floor = "floor",
+        /// The paper's greedy prefix and ascending clock.
+        Paper = "paper",
     }
 }
 

@@ -44,7 +44,7 @@ const OWN: [&str; 3] = ["gpu-model", "ecc", "n"];
 fn attribute(dice: &mut Dice) -> Attribute {
     match dice.below(6) {
         0 => Attribute::Own(dice.pick(&OWN).to_owned()),
-        _ => dice.pick(&FIXED),
+        _ => dice.pick(&FIXED).0,
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) fn group(dice: &mut Dice) -> Group {
 
 pub(super) fn query(dice: &mut Dice) -> Query {
     let keys = (0..dice.below(3)).map(|_| Key {
-        attribute: dice.pick(&FIXED),
+        attribute: dice.pick(&FIXED).0,
         direction: dice.pick(&[Direction::Up, Direction::Down]),
     });
     let keys = keys.collect();

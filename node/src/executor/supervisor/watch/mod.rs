@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
@@ -33,7 +34,8 @@ const MAX_ORDER: usize = 4096;
 pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result<Finished> {
     let signals = take_signals()?;
     if launch.tier == Tier::Plain {
-        sys::become_subreaper()?;
+        // Orphans among the job's processes become this one's children.
+        prctl::set_child_subreaper(true)?;
     }
     let plan = Plan {
         spec: &launch.spec,
