@@ -88,7 +88,7 @@ impl NodeBackend {
 
     /// One auction by the hex of its id, with its proof.
     pub async fn auction(&self, id: String) -> Answer<AuctionProof> {
-        let missing = || not_found(format!("no auction {id}"), "see gridbay market auctions");
+        let missing = || not_found(format!("no auction {id}"), "see gridbay auction list");
         let wanted: Hash32 = id.parse().map_err(|_| missing())?;
         let looked = self.query(move |core| {
             let host = core.host();

@@ -13,6 +13,7 @@ mod buy;
 mod contract;
 mod deadline;
 pub(crate) mod flags;
+mod given;
 mod posted;
 mod reservation;
 mod share;
@@ -34,7 +35,7 @@ use crate::api::types::{Prospect, Wish};
 use crate::api::{ApiError, ErrorCode};
 use crate::cli::CliError;
 use crate::market::desk::{Answer, Desk};
-use clap::Args;
+use clap::{ArgMatches, Args, FromArgMatches};
 use gridbay_core::buy::{NewOrder, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::units::Credits;
@@ -171,9 +172,13 @@ pub(crate) fn prospects(at: &Desk<'_>, wish: &Wish) -> Answer<Vec<Prospect>> {
     said.collect()
 }
 
-/// The options of `gridbay run` for all ways.
+/// The options of `gridbay run` for the way that they name.
+#[derive(Clone, Debug)]
+pub(crate) struct Flags(All);
+
+/// The options for all ways.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Flags {
+struct All {
     #[command(flatten)]
     buy: buy::BuyFlags,
     #[command(flatten)]
@@ -200,16 +205,36 @@ pub(crate) struct Line<'a> {
     pub(crate) program: &'a str,
 }
 
+impl FromArgMatches for Flags {
+    fn from_arg_matches(line: &ArgMatches) -> Result<Flags, clap::Error> {
+        given::check(line)?;
+        All::from_arg_matches(line).map(Flags)
+    }
+    fn update_from_arg_matches(&mut self, line: &ArgMatches) -> Result<(), clap::Error> {
+        given::check(line)?;
+        self.0.update_from_arg_matches(line)
+    }
+}
+
+impl Args for Flags {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        All::augment_args(command)
+    }
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        All::augment_args_for_update(command)
+    }
+}
+
 impl Flags {
     /// The way that they name; a bid without one.
     pub(crate) fn how(&self, line: &Line<'_>) -> How {
         let named = [
-            self.share.how(line.program).map(How::Share),
-            self.deadline.how().map(How::Deadline),
-            self.contract.how(line.seconds).map(How::Contract),
-            self.reserve.how().map(How::Reservation),
-            self.buy.how().map(How::Buy),
-            self.posted.how().map(How::Posted),
+            self.0.share.how(line.program).map(How::Share),
+            self.0.deadline.how().map(How::Deadline),
+            self.0.contract.how(line.seconds).map(How::Contract),
+            self.0.reserve.how().map(How::Reservation),
+            self.0.buy.how().map(How::Buy),
+            self.0.posted.how().map(How::Posted),
         ];
         let divisible = line.divisible;
         let bid = How::Ausubel(BidHow { divisible });
@@ -217,11 +242,11 @@ impl Flags {
     }
     /// Nodes, if they say how many.
     pub(crate) fn nodes(&self) -> Result<Option<u32>, CliError> {
-        Ok(self.contract.jobs.or(self.reserve.nodes()?))
+        Ok(self.0.contract.jobs.or(self.0.reserve.nodes()?))
     }
     /// The worth of the job, if it bids by that.
     pub(crate) fn worth(&self) -> Result<Option<JobWorth>, CliError> {
-        self.bid.worth()
+        self.0.bid.worth()
     }
 }
 

@@ -30,7 +30,7 @@ pub struct PostedHow {}
 #[derive(Clone, Debug, Args)]
 pub(super) struct PostedFlags {
     /// Hire at the price that sellers post, first come, first served: at once or not at all
-    #[arg(long, conflicts_with_all = ["array", "buy"])]
+    #[arg(long, conflicts_with = "array")]
     posted: bool,
 }
 

@@ -15,7 +15,7 @@ pub(in crate::buy) struct BidFlags {
     /// What the job is worth when it is done, and nothing before: bids that for the time it still
     /// needs
     #[arg(long, value_name = "CREDITS", requires = "length", value_parser = parse::credits,
-        conflicts_with_all = ["array", "buy", "hard", "provider", "reserve", "max_price"])]
+        conflicts_with_all = ["array", "max_price"])]
     worth: Option<Credits>,
     /// How long it needs on end
     #[arg(long, value_name = "TIME", requires = "worth", value_parser = parse::duration)]

@@ -18,7 +18,7 @@ const HEADING: &str = "Under contract";
 pub(in crate::buy) struct ContractFlags {
     /// Who is to run the jobs: a member's name, or an account
     #[arg(long, help_heading = HEADING, value_name = "NAME", requires_all = ["jobs", "value"],
-        conflicts_with_all = ["nodes", "array", "buy", "max_price"])]
+        conflicts_with_all = ["nodes", "array", "max_price"])]
     provider: Option<String>,
     /// Jobs, each on one node for at most --time; told apart by GRIDBAY_RANK
     #[arg(long, help_heading = HEADING, value_name = "N", requires = "provider",

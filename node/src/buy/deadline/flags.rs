@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(in crate::buy) struct DeadlineFlags {
     /// Time by which it must be done, or costs nothing; with --soft, --pay and --late-pay
     #[arg(long, value_parser = parse::duration, requires_all = ["soft", "pay", "late_pay"],
-        conflicts_with_all = ["nodes", "max_price", "budget", "buy"])]
+        conflicts_with_all = ["nodes", "max_price", "budget"])]
     hard: Option<Duration>,
     /// Time until which it pays in full
     #[arg(long, value_parser = parse::duration, requires = "hard")]

@@ -12,7 +12,7 @@ use gridbay_protocol::mechanism::reservation::Channels;
 #[derive(Clone, Debug, Args)]
 pub(in crate::buy) struct ReserveFlags {
     /// Reserve all nodes together, ahead of time, for all of --time; a winner pays his bid
-    #[arg(long, conflicts_with_all = ["array", "buy", "hard", "provider"])]
+    #[arg(long, conflicts_with = "array")]
     reserve: bool,
     /// So many of the nodes from these offers (ids, see offer list -o json); the others from any
     #[arg(long, value_name = "N=OFFER,...", requires = "reserve", value_parser = group)]

@@ -15,7 +15,7 @@ pub(in crate::buy) struct ShareFlags {
     #[arg(
         long,
         requires = "rate",
-        conflicts_with_all = ["buy", "nodes", "max_price", "provider", "reserve", "hard"],
+        conflicts_with_all = ["nodes", "max_price"],
     )]
     share: bool,
     /// Most credits per hour for all of the share

@@ -91,11 +91,13 @@ impl RunArgs {
 
     async fn go(self, at: &Context) -> Result<Exit, CliError> {
         let client = at.client()?;
-        let want = self.want()?;
+        let mut want = self.want()?;
         let plan = stage::Plan::new(&self)?;
         let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
         ui::note(&want.how.way().line(&quote));
         refuse_hopeless(&quote, &want)?;
+        // Sellers may raise their prices while files are staged: what was told is what it may cost.
+        want.budget = want.budget.or(Some(quote.most));
         let request = plan.stage(&client, want).await?;
         let record = submit(&client, &request).await?;
         if self.detach {

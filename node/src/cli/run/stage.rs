@@ -68,11 +68,12 @@ impl Plan {
         }
         Ok(plan)
     }
-    /// A program named with a slash that exists here comes along; others are the seller's.
+    /// A program named with a slash comes along, unless it is the seller's: one that is found there by
+    /// an absolute path, and not here.
     fn add_program(&mut self) -> Result<(), CliError> {
         let program = self.argv.first().cloned().unwrap_or_default();
         let path = Path::new(&program);
-        if !program.contains('/') || !path.exists() {
+        if !program.contains('/') || (path.is_absolute() && !path.exists()) {
             return Ok(());
         }
         let name = base_name(path)?;
@@ -228,6 +229,7 @@ mod tests {
             (vec!["--env", "=x", "true"], "no NAME=VALUE"),
             (vec!["--env", "x", "true"], "no NAME=VALUE"),
             (vec!["--input", "no-such-file", "true"], "no-such-file"),
+            (vec!["./no-such-program"], "no-such-program"),
             (vec!["--input", file, "--input", file, "true"], "two inputs"),
         ] {
             let error = plan(&words).err().unwrap();
