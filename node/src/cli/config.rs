@@ -17,11 +17,11 @@ impl ConfigCommand {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
         let ConfigCommand::Show = self;
         let shown = Config::show(&at.home, &at.sources).during("the settings cannot be used")?;
-        at.show(&shown, table)
+        at.show(&shown, |shown| table(shown))
     }
 }
 
-fn table(shown: &Vec<Shown>) -> String {
+fn table(shown: &[Shown]) -> String {
     Table::of(
         shown,
         &[

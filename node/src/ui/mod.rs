@@ -5,7 +5,7 @@
 
 mod table;
 
-pub use table::Table;
+pub use table::{Column, Table};
 
 use std::io::{self, Write};
 

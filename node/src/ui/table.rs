@@ -2,6 +2,9 @@
 
 use super::clean;
 
+/// A column: its heading, and its cell for an item.
+pub type Column<'a, T> = (&'static str, &'a dyn Fn(&T) -> String);
+
 /// A table under construction. A heading that begins with `>` aligns its column to the right.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -18,7 +21,7 @@ impl Table {
         }
     }
     /// The text of a table with a row for each item; a column is a heading and the cells below it.
-    pub fn of<T>(items: &[T], columns: &[(&'static str, &dyn Fn(&T) -> String)]) -> String {
+    pub fn of<T>(items: &[T], columns: &[Column<'_, T>]) -> String {
         let headings: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
         let mut table = Table::new(&headings);
         for item in items {
