@@ -16,7 +16,7 @@
 //! Not judged: units of an offer that a lease lost undelivered or in a dispute in the same block.
 //! They may be for hire no more.
 
-mod shelf;
+pub(super) mod shelf;
 
 use super::{Check, Fact, Sight};
 use crate::world::World;
@@ -139,7 +139,7 @@ impl Hires {
         if came.is_empty() || !record.bids.iter().eq(came.iter().map(|(bid, _)| bid)) {
             return Err(format!("{came:?} came, not as in {record:?}"));
         }
-        let mut served = record.served.iter();
+        shelf::follows(record)?;
         for ((bid, slots), outcome) in came.iter().zip(shelf::serve(record)) {
             let (taken, price) = match outcome {
                 Outcome::Refused(end) => {
@@ -148,15 +148,6 @@ impl Hires {
                 }
                 Outcome::Served(taken, price) => (taken, price),
             };
-            let hired = served.next().filter(|hired| {
-                let right = hired.taken == taken && u128::from(hired.price.micros()) == price;
-                right && hired.order == bid.order
-            });
-            if hired.is_none() {
-                return Err(format!(
-                    "{taken:?} for {price} were due to {bid:?}: {record:?}"
-                ));
-            }
             let shares = taken.iter().map(|t| Share {
                 offer: t.offer,
                 units: t.units,
@@ -170,10 +161,7 @@ impl Hires {
             };
             self.agreed.insert(bid.order, agreed);
         }
-        match served.next() {
-            Some(hired) => Err(format!("{hired:?} was served and could not be: {record:?}")),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Step 4 for leases.

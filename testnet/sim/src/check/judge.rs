@@ -1,6 +1,7 @@
 //! Judgements of one public record alone, which need no world: checkers use them on simulated
 //! records, and the demo on those of a real network.
 
+use super::i05_posted::shelf;
 use super::i16_books::record;
 use super::i16_contracts::Sums;
 use super::{ahead, i05_clearing, i16_contracts, pools};
@@ -10,6 +11,7 @@ use gridbay_protocol::order::ContractTerms;
 use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::record::buy::BuyRecord;
 use gridbay_protocol::record::contract::{JobRecord, Settlement};
+use gridbay_protocol::record::posted::PostedRecord;
 use gridbay_protocol::record::reservation::ReservationRecord;
 use gridbay_protocol::record::share::Sharing;
 
@@ -37,6 +39,15 @@ pub fn buy(record: &BuyRecord) -> Result<(), String> {
 pub fn sharing(record: &Sharing, calendar: &Calendar) -> Result<(), String> {
     record::is_within(record)?;
     pools::recompute(record, record.height, calendar)
+}
+
+/// Hires are served in the order in which they came, each with the cheapest units left, at posted
+/// prices within its limit.
+///
+/// # Errors
+/// The breach, in words.
+pub fn hires(record: &PostedRecord) -> Result<(), String> {
+    shelf::follows(record)
 }
 
 /// A decision on reservations follows from its bids, fits what is free, and gives its winners what

@@ -119,6 +119,29 @@ pub(super) fn serve(record: &PostedRecord) -> Vec<Outcome> {
     bids.map(|bid| serve_one(bid, &mut units)).collect()
 }
 
+/// Step 3: the record serves the bids that can be served, with these units at these prices.
+pub(in crate::check) fn follows(record: &PostedRecord) -> Result<(), String> {
+    let mut served = record.served.iter();
+    for (bid, outcome) in record.bids.iter().zip(serve(record)) {
+        let Outcome::Served(taken, price) = outcome else {
+            continue;
+        };
+        let hired = served.next().filter(|hired| {
+            let right = hired.taken == taken && u128::from(hired.price.micros()) == price;
+            right && hired.order == bid.order
+        });
+        if hired.is_none() {
+            return Err(format!(
+                "{taken:?} for {price} were due to {bid:?}: {record:?}"
+            ));
+        }
+    }
+    match served.next() {
+        Some(hired) => Err(format!("{hired:?} was served and could not be: {record:?}")),
+        None => Ok(()),
+    }
+}
+
 /// Takes one unit after the other from the front, where the cheapest are.
 fn serve_one(bid: &PostedBid, units: &mut Vec<(Price, OfferId)>) -> Outcome {
     let wanted = bid.units as usize;

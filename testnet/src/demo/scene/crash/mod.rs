@@ -18,14 +18,7 @@ const DEAD: Duration = Duration::from_secs(3);
 const CATCH_UP: Duration = Duration::from_secs(15);
 
 pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
-    // Not the first validator: the demo itself asks that one.
-    let sellers = STEADY
-        .iter()
-        .flat_map(|name| &stage.order(name).record.sellers);
-    let mut names = sellers.filter_map(|seller| seller.name.clone());
-    let node = names
-        .find(|name| name != "v1")
-        .context("no validator but the first runs a job")?;
+    let node = victim(stage)?;
     let runs_there = |order: &&Order| {
         let mut sellers = order.record.sellers.iter();
         order.is_running() && sellers.any(|s| s.name.as_deref() == Some(node.as_str()))
@@ -87,6 +80,16 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         back,
     });
     Ok(())
+}
+
+/// A validator that runs a steady job: not the first one, which the demo itself asks.
+fn victim(stage: &Stage<'_>) -> anyhow::Result<String> {
+    let sellers = STEADY
+        .iter()
+        .flat_map(|name| &stage.order(name).record.sellers);
+    let mut names = sellers.filter_map(|seller| seller.name.clone());
+    let other = names.find(|name| name != "v1");
+    other.context("no validator but the first runs a job")
 }
 
 async fn height(stage: &Stage<'_>, name: &str) -> anyhow::Result<u64> {

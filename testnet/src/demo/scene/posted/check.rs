@@ -8,14 +8,15 @@ use crate::demo::evidence::Evidence;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::lease::LeaseEvent;
-use gridbay_protocol::record::posted::{Hired, PostedRecord};
+use gridbay_protocol::record::posted::Hired;
+use gridbay_sim::check::judge;
 use std::collections::BTreeMap;
 
 pub(crate) fn judge(evidence: &Evidence) -> Verdict {
     let mut served: BTreeMap<OrderId, &Hired> = BTreeMap::new();
     for record in &evidence.records {
         if let Effect::Posted(record) = &record.effect {
-            is_sound(record).map_err(|wrong| format!("height {}: {wrong}", record.height))?;
+            judge::hires(record).map_err(|wrong| format!("height {}: {wrong}", record.height))?;
             served.extend(record.served.iter().map(|hired| (hired.order, hired)));
         }
     }
@@ -36,20 +37,6 @@ pub(crate) fn judge(evidence: &Evidence) -> Verdict {
         told.push(format!("{name} {}", order.record.paid));
     }
     Ok(format!("first come, first served: {}", told.join(", ")))
-}
-
-fn is_sound(record: &PostedRecord) -> Result<(), String> {
-    if record.serve().served != record.served {
-        return Err("the rule serves others".to_owned());
-    }
-    for hired in &record.served {
-        let bid = record.bids.iter().find(|bid| bid.order == hired.order);
-        let limit = bid.ok_or("who did not come was served")?.limit;
-        if hired.taken.iter().any(|part| part.reserve > limit) {
-            return Err(format!("{} pays above its limit", hired.order));
-        }
-    }
-    Ok(())
 }
 
 /// The cost of a hire's leases, micro-credits: the rest of the running slot, then whole ones.
@@ -79,6 +66,7 @@ fn due(evidence: &Evidence, id: OrderId, hired: &Hired) -> Result<u64, String> {
 mod tests {
     use super::*;
     use crate::demo::sample;
+    use gridbay_protocol::record::posted::PostedRecord;
     use gridbay_protocol::units::Credits;
 
     fn bad(change: impl Fn(&mut Effect)) -> String {
@@ -97,8 +85,8 @@ mod tests {
                 }
             })
         };
-        assert!(posted(|r| r.served.swap(0, 1)).contains("serves others"));
-        assert!(posted(|r| r.bids[0].limit.0 = 1).contains("serves others"));
+        assert!(posted(|r| r.served.swap(0, 1)).contains("due"));
+        assert!(posted(|r| r.bids[0].limit.0 = 1).starts_with("height"));
         let dear = bad(|effect| {
             if let Effect::Lease(LeaseEvent::Renewed(terms)) = effect {
                 terms.paid = Credits::MAX;
