@@ -39,7 +39,7 @@ pub struct ClassKey {
 }
 
 named! {
-    /// What a unit has something of, in the order in which pools share it.
+    /// The resource types of a unit, in the order in which pools share them.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub enum Resource as name {
         /// Virtual processors.

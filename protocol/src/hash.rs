@@ -8,8 +8,8 @@
 use crate::ids::NetworkId;
 
 named! {
-    /// What a hash or a signature is about. The text, of which the version is a part, is unique and
-    /// never reused with another meaning.
+    /// The subject of a hash or a signature. The text, of which the version is a part, is unique
+    /// and never reused with another meaning.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Domain as text {
         /// Genesis file to network id.

@@ -26,7 +26,7 @@ pub struct JobTerms {
     pub units: u32,
     /// Full slots on all of them, 1 to [`limits::ORDER_SLOTS`].
     pub slots: u32,
-    /// What it pays if it is done within `hold`, 1 to [`MONEY_MAX`] micro-credits.
+    /// Its pay if it is done within `hold`, 1 to [`MONEY_MAX`] micro-credits.
     pub value: Credits,
     /// Slots after the request's in which the value stays whole.
     pub hold: u32,

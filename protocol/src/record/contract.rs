@@ -71,9 +71,9 @@ pub struct JobRecord {
     pub after: u64,
     /// Whether it is done.
     pub done: bool,
-    /// What it pays on its own.
+    /// Its pay on its own.
     pub pays: Credits,
-    /// What the provider owes for it.
+    /// The provider's debt for it.
     pub owes: Credits,
 }
 

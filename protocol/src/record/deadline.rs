@@ -55,7 +55,7 @@ impl PlannedJob {
 pub struct Request {
     /// The job.
     pub job: PlannedJob,
-    /// What the seller stakes on it.
+    /// The seller's stake on it.
     pub bond: Credits,
     /// Why it was not taken; `None` if it was.
     pub refused: Option<OrderEnd>,
@@ -71,7 +71,7 @@ pub struct Finished {
     pub end: OrderEnd,
     /// Slots since its acceptance.
     pub age: u32,
-    /// What it paid to the seller.
+    /// Its payment to the seller.
     pub pay: Credits,
     /// The seller's stake; returned to the seller, or the buyer's if the seller missed the
     /// deadline.

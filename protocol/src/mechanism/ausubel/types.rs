@@ -1,4 +1,4 @@
-//! What a market of sealed bids is made of, and what a clearing gives.
+//! The types of a market of sealed bids, and of a clearing's outcome.
 
 use std::fmt::Debug;
 

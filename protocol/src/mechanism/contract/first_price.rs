@@ -19,7 +19,7 @@ pub struct Request<K> {
     pub id: K,
     /// When it arrived, ticks.
     pub arrival: u64,
-    /// What it pays, micro-credits.
+    /// Its pay, micro-credits.
     pub value: u64,
     /// Processors it needs at once, at least 1.
     pub size: u32,

@@ -15,7 +15,7 @@ pub struct Period {
     pub len: u64,
     /// CPUs in each of them.
     pub cpus: u32,
-    /// What a CPU costs per tick, micro-credits.
+    /// The cost of a CPU per tick, micro-credits.
     pub cost: u64,
 }
 

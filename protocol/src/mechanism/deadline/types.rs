@@ -1,4 +1,4 @@
-//! What a seller with jobs by deadlines is made of, its limits, and what a planning gives.
+//! The types of a seller with jobs by deadlines, the limits, and the types of a planning's outcome.
 
 use std::fmt::Debug;
 

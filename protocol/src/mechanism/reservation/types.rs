@@ -1,4 +1,4 @@
-//! What a market of reservations is made of, its limits, and what a clearing gives.
+//! The types of a market of reservations, the limits, and the types of a clearing's outcome.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! What a pool and its jobs are made of, the limits, and what an auction gives.
+//! The types of a pool and its jobs, the limits, and the types of an auction's outcome.
 
 use std::fmt::Debug;
 

@@ -1,4 +1,4 @@
-//! What is known to find a fault: the last column of the tables in `docs/planted.md`.
+//! The known finders of faults: the last column of the tables in `docs/planted.md`.
 
 use super::FaultError;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::Path;
 /// The page with a row for each fault.
 const PAGE: &str = "docs/planted.md";
 
-/// What found a fault when it was hunted last, and is tried first when it is hunted again.
+/// The finder of a fault in the last hunt, which is tried first in the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Finder {
     /// A seed of the simulator. Written `seed 13, I10`.

@@ -1,4 +1,4 @@
-//! What all buyers do through their own nodes: they order, and cancel.
+//! The deeds of all buyers through their own nodes: they order, and cancel.
 
 use crate::world::World;
 use gridbay_core::buy::{NewOrder, Terms};
