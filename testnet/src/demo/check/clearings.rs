@@ -1,6 +1,6 @@
-//! Every clearing and every buy, by the simulator's judge: payments of winners equal earnings of sold
-//! units, within supply, no winner above its bid, no unit below its reserve, all of it as recomputed.
-//! A buy costs the larger of the asked prices and the value that it displaced.
+//! Every clearing and every buy, by the simulator's judge: payments of winners equal earnings of
+//! sold units, within supply, no winner above its bid, no unit below its reserve, all of it as
+//! recomputed. A buy costs the larger of the asked prices and the value that it displaced.
 
 use super::Verdict;
 use crate::demo::evidence::{Auction, Evidence};

@@ -1,6 +1,6 @@
-//! The demo's checks: pure functions from the evidence to a verdict, one file each. Here are those of
-//! the whole network; the checks of single scenes lie beside them. The tests of each check show that
-//! it fails on evidence that it must not accept.
+//! The demo's checks: pure functions from the evidence to a verdict, one file each. Here are those
+//! of the whole network; the checks of single scenes lie beside them. The tests of each check show
+//! that it fails on evidence that it must not accept.
 
 pub(super) mod auctions;
 pub(super) mod blocks;

@@ -1,6 +1,6 @@
-//! The contract was settled as its terms say, by the simulator's judge: each job's pay from the time
-//! it took, all together by the aggregate function, penalties in full. The provider has the client's
-//! payment less the cost of the nodes, and that cost is lower.
+//! The contract was settled as its terms say, by the simulator's judge: each job's pay from the
+//! time it took, all together by the aggregate function, penalties in full. The provider has the
+//! client's payment less the cost of the nodes, and that cost is lower.
 
 use super::CONTRACT;
 use crate::demo::check::Verdict;
