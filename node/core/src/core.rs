@@ -308,8 +308,8 @@ impl Core {
     }
 
     /// Tells the orders what decided blocks did to them, before anything looks at the state. After
-    /// an absence the blocks come together, and the state is that of the last one from the first on:
-    /// an order that came and went in between would seem never to have been included.
+    /// an absence the blocks come together, and the state is that of the last one from the first
+    /// on: an order that came and went in between would seem never to have been included.
     fn note(&mut self, done: &[HostEffect]) {
         let Some(account) = self.account() else {
             return;

@@ -1,5 +1,6 @@
-//! Offers of the configuration: set once the account is there, left alone where they stand already.
-//! And standing offers that this machine cannot keep (any more): withdrawn.
+//! Offers of the configuration: set at each start, as soon as the account is there. Their labels
+//! count from 0 in the order of the file, and replace what stands under these labels, also if it
+//! was set by hand. And standing offers that this machine cannot keep (any more): withdrawn.
 
 use crate::api::types::OfferRequest;
 use crate::backend::NodeBackend;

@@ -20,8 +20,8 @@ impl OrderAgent {
         }
     }
     /// The entry of this attempt is in the book, by the block of `height` at the latest, so that no
-    /// other attempt may be made. The state does not show an order that comes and goes in one block,
-    /// or while the node is away.
+    /// other attempt may be made. The state does not show an order that comes and goes in one
+    /// block, or while the node is away.
     pub(super) fn note_inclusion(&mut self, height: u64) {
         if !self.record.included {
             self.record.included = true;

@@ -11,7 +11,7 @@ use gridbay_protocol::mechanism::reservation::Channels;
 /// Reserving nodes ahead of time.
 #[derive(Clone, Debug, Args)]
 pub(in crate::buy) struct ReserveFlags {
-    /// Reserve all nodes together, ahead of time, for all of --time; a winner pays his bid
+    /// Reserve all nodes together, ahead of time, for all of --time; a winner pays its bid
     #[arg(long, conflicts_with = "array")]
     reserve: bool,
     /// So many of the nodes from these offers (ids, see offer list -o json); the others from any

@@ -8,11 +8,11 @@ use gridbay_protocol::offer::PoolTerms;
 /// Options of a pool.
 #[derive(Clone, Debug, Args)]
 pub(super) struct PoolArgs {
-    /// The most of a pool that one sponsor's users may hold, 0 to 1
+    /// Under share: the most of a pool that one sponsor's users may hold, 0 to 1
     #[arg(long, value_name = "PART", default_value = "0.5", value_parser = cap)]
     cap: u32,
-    /// How much more a larger budget gets, in sixteenths: 0/16 equal shares, 16/16 in proportion to
-    /// budgets
+    /// Under share: how much more a larger budget gets, in sixteenths: 0/16 equal shares, 16/16 in
+    /// proportion to budgets
     #[arg(long, value_name = "N/16", default_value = "8/16", value_parser = alpha)]
     alpha: u32,
 }

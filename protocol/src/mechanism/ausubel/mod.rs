@@ -157,10 +157,10 @@ fn audit<K: Ord>(input: &Input<K>, outcome: &Outcome<K>) -> Result<(), &'static 
             .ok_or("more units than asked for")?;
         let value = stated.iter().map(|&p| u128::from(p)).sum();
         if award.units < bid.min.max(1) {
-            return Err("a winner got less than his minimum");
+            return Err("a winner got less than its minimum");
         }
         if award.pay > value {
-            return Err("a winner pays more than his bid");
+            return Err("a winner pays more than its bid");
         }
         if award.pay < u128::from(input.reserve) * u128::from(award.units) {
             return Err("a winner pays less than the reserve");

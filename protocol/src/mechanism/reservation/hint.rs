@@ -188,7 +188,7 @@ where
     let placements = outcome.awards.iter().map(|award| &award.placement);
     let values = feasible(input, placements).map_err(|_| "the allocation is not feasible")?;
     if !outcome.awards.iter().map(|award| award.pay).eq(values) {
-        return Err("a winner does not pay his bid");
+        return Err("a winner does not pay its bid");
     }
     let revenue: u128 = outcome.awards.iter().map(|a| u128::from(a.pay)).sum();
     if revenue != outcome.total {

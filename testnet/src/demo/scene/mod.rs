@@ -55,7 +55,7 @@ const CHECKS: &[(&str, Judge)] = &[
     ),
     ("money is conserved", check::money::judge),
     (
-        "paid = earned, nobody above his bid",
+        "paid = earned, nobody above its bid",
         check::clearings::judge,
     ),
     ("the pool was shared", share::check::judge),
