@@ -331,6 +331,7 @@ fn a_buy_is_priced_by_its_rule() {
 }
 
 /// Two sellers, and three buyers for their six units: the second one finds too few that are cheap.
+/// A third seller is too dear for all.
 fn hires(class: ClassId) -> PostedRecord {
     let offer = |n: u8, units, price| ClearingOffer {
         offer: OfferId([n; 32]),
@@ -350,7 +351,8 @@ fn hires(class: ClassId) -> PostedRecord {
     PostedRecord {
         class,
         height: 8,
-        offers: vec![offer(1, 3, 20), offer(2, 3, 10)],
+        offers: vec![offer(2, 3, 10), offer(1, 3, 20)],
+        left_out: 3,
         bids: vec![came(9, 2, 30), came(8, 2, 10), came(7, 3, 20)],
         served: vec![
             hired(9, vec![offer(2, 2, 10)], 20),
@@ -371,11 +373,18 @@ fn hires_are_served_as_they_came_from_the_cheapest_units() {
         check(&genesis, &proof(&genesis, AuctionRecord::Posted(record)))
     };
     judge(|_| ()).unwrap();
-    let lies: [(&str, Untruth); 8] = [
+    let lies: [(&str, Untruth); 9] = [
         ("out of order", |r| r.offers.swap(0, 1)),
+        ("other offers", |r| {
+            r.offers.push(ClearingOffer {
+                reserve: Price(31),
+                ..r.offers[1]
+            });
+            r.offers[2].offer = OfferId([3; 32]);
+        }),
         ("other hires", |r| r.bids.swap(0, 2)),
         ("other hires", |r| r.served.swap(0, 1)),
-        ("other hires", |r| r.served[0].taken[0] = r.offers[0]),
+        ("other hires", |r| r.served[0].taken[0] = r.offers[1]),
         ("other hires", |r| r.served[0].price = Credits::ZERO),
         ("other hires", |r| r.bids[2].limit = Price(19)),
         ("other hires", |r| r.served.clear()),

@@ -129,6 +129,27 @@ fn in_one_block_the_order_of_entry_decides() {
 }
 
 #[test]
+fn a_hire_makes_no_record_longer_than_it_could_pay_for() {
+    let mut world = shop();
+    let listed = |effects: &[Effect]| {
+        let record = records(effects).remove(0);
+        (record.offers.len(), record.left_out)
+    };
+    // Nothing is locked, and nothing is listed; that there are units is known all the same.
+    let (id, effects) = world.hires(2, 3, 1, 0);
+    assert_eq!(listed(&effects), (0, 3));
+    assert_eq!(order_ends(&effects), [(id, OrderEnd::TooDear)]);
+    let (id, effects) = world.hires(2, 4, 1, 0);
+    assert_eq!(listed(&effects), (0, 3));
+    assert_eq!(order_ends(&effects), [(id, OrderEnd::NoUnits)]);
+    // The first offer is enough for one unit, also if others ask for more and would pay nothing.
+    let entries = vec![world.hire(3, 1, 1, 20), world.hire(2, 4_000, 1, 0)];
+    let effects = world.all(entries);
+    assert_eq!(listed(&effects), (1, 1));
+    assert_eq!(records(&effects)[0].served.len(), 1);
+}
+
+#[test]
 fn in_the_last_block_of_a_round_the_time_behind_it_is_sold() {
     // At 8 a slot ends: the whole next slot is sold, and is all that was asked for.
     let mut world = shop();

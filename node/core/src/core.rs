@@ -107,8 +107,12 @@ impl Core {
     /// Begins with the offers that an earlier run held back, on a disk that is short of room or
     /// not.
     pub fn withhold(&mut self, offers: Vec<OfferTerms>, short: bool) {
-        self.withheld = Withheld::new(offers, short);
+        self.withheld = Withheld::new(offers);
         self.seller.set_short(short);
+    }
+    /// From now on fails new leases and holds the node's offers back.
+    pub fn drain(&mut self) {
+        self.seller.drain();
     }
     /// The offers held back.
     pub fn withheld(&self) -> &Withheld {
@@ -202,7 +206,6 @@ impl Core {
                     .fetched(order, &job, fetch, now.mono_ms, &mut effects);
             }
             Input::Short(short) => {
-                self.withheld.set_short(short);
                 self.seller.set_short(short);
                 self.after_block(now, &mut effects)?;
             }
@@ -340,8 +343,11 @@ impl Core {
         };
         let valid_until = state.height() + ENTRY_HEIGHTS;
         let mut entries = self.seller.after_block(state, effects);
-        let node = &self.node;
-        entries.extend(self.withheld.after_block(state, &account, node, effects));
+        let (node, hold) = (&self.node, !self.seller.takes_leases());
+        let held = self
+            .withheld
+            .after_block(state, &account, node, hold, effects);
+        entries.extend(held);
         entries.extend(renewal);
         let calendar = state.calendar();
         submits.extend(entries.into_iter().map(|body| {

@@ -173,6 +173,6 @@ pub enum Command {
         /// Keys of the new account.
         keys: Vec<AccountKey>,
     },
-    /// Take no new leases and say when the last has ended.
+    /// Take no new leases, and hold the node's offers back until it is started again.
     Drain,
 }

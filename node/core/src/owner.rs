@@ -38,8 +38,13 @@ impl Core {
         command: Command,
         effects: &mut Vec<Effect>,
     ) -> Result<Reply, Fault> {
-        if matches!(command, Command::SetOffer(_)) && self.withheld.is_short() {
-            return Ok(Reply::Refused(Refused::no_room()));
+        if matches!(command, Command::SetOffer(_)) {
+            if self.seller.is_short() {
+                return Ok(Reply::Refused(Refused::no_room()));
+            }
+            if self.seller.is_draining() {
+                return Ok(Reply::Refused(Refused::draining()));
+            }
         }
         if let Command::WithdrawOffer(label) = command
             && self.withdraw_withheld(label, effects)
@@ -155,7 +160,8 @@ impl Core {
                 Ok(Reply::Done)
             }
             Command::Drain => {
-                self.seller.drain();
+                self.drain();
+                self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
             Command::SetOffer(_)

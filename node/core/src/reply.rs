@@ -119,6 +119,14 @@ impl Refused {
             "free some space: `gridbay doctor` tells how much there is",
         )
     }
+    /// For offers.
+    pub(crate) fn draining() -> Refused {
+        Refused::not_ready(
+            "draining",
+            "this node drains, so it holds its offers back",
+            "start it again: `gridbay node stop`, then `gridbay node up`",
+        )
+    }
     pub(crate) fn too_many() -> Refused {
         Refused::not_ready(
             "busy",

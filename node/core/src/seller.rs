@@ -126,14 +126,22 @@ impl Seller {
         self.account = Some(account);
     }
     /// From now on leases are failed instead of acknowledged.
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         self.draining = true;
     }
     /// Whether the disk is short of room: leases are failed meanwhile, and nothing is started.
     pub fn set_short(&mut self, short: bool) {
         self.short = short;
     }
-    /// Whether [`Seller::drain`] was called.
+    /// Whether the disk is short of room.
+    pub fn is_short(&self) -> bool {
+        self.short
+    }
+    /// Whether new leases are acknowledged, so that offers may stand.
+    pub(crate) fn takes_leases(&self) -> bool {
+        !self.draining && !self.short
+    }
+    /// Whether the node was told to drain.
     pub fn is_draining(&self) -> bool {
         self.draining
     }
@@ -194,9 +202,9 @@ impl Seller {
             .filter(|(id, lease)| is_owed(lease) && again(id))
             .map(|(id, _)| *id)
             .collect();
-        let answer = |lease| match self.draining || self.short {
-            true => EntryBody::Fail { lease },
-            false => EntryBody::Deliver { lease },
+        let answer = |lease| match self.takes_leases() {
+            true => EntryBody::Deliver { lease },
+            false => EntryBody::Fail { lease },
         };
         let entries = waiting.iter().copied().map(answer).collect();
         self.acknowledged

@@ -1,9 +1,10 @@
-//! Offers held back while the disk is short of room: units that cannot be served are not sold.
+//! Offers held back while the node drains or its disk is short of room: units that cannot be served
+//! are not sold.
 //!
-//! 1. While the disk is short, each standing offer of this node is withdrawn, and its terms are
-//!    remembered across restarts.
-//! 2. Once there is room, each is set again with those terms, unless the owner has set or withdrawn
-//!    it meanwhile.
+//! 1. Meanwhile each standing offer of this node is withdrawn, and its terms are remembered across
+//!    restarts.
+//! 2. After that each is set again with those terms, unless the owner has set or withdrawn it
+//!    meanwhile. A node does not drain any more once it is started again.
 //! 3. An entry that has not shown up is sent again. The memory of an offer goes when the offer
 //!    stands and no entry about it can be on its way.
 
@@ -32,7 +33,6 @@ enum Ask {
 /// The offers held back.
 #[derive(Debug, Default)]
 pub struct Withheld {
-    short: bool,
     /// Terms by label.
     offers: BTreeMap<u32, OfferTerms>,
     /// The last entry about each: its request, and the height at which it was sent.
@@ -41,10 +41,9 @@ pub struct Withheld {
 
 impl Withheld {
     /// With what an earlier run remembered.
-    pub(crate) fn new(offers: Vec<OfferTerms>, short: bool) -> Withheld {
+    pub(crate) fn new(offers: Vec<OfferTerms>) -> Withheld {
         let of = |terms: OfferTerms| (terms.label, terms);
         Withheld {
-            short,
             offers: offers.into_iter().map(of).collect(),
             sent: BTreeMap::new(),
         }
@@ -55,13 +54,6 @@ impl Withheld {
     /// It is something else.
     pub fn decode(bytes: &[u8]) -> Result<Vec<OfferTerms>, CodecError> {
         codec::decode(bytes, BYTES)
-    }
-    pub(crate) fn set_short(&mut self, short: bool) {
-        self.short = short;
-    }
-    /// Whether the disk is short of room.
-    pub fn is_short(&self) -> bool {
-        self.short
     }
     /// Terms of the offers that are held back and do not stand.
     pub fn absent<'a>(
@@ -82,17 +74,18 @@ impl Withheld {
         was
     }
 
-    /// The entries to send after a block.
+    /// The entries to send after a block, at which offers are to be held back or not.
     pub(crate) fn after_block(
         &mut self,
         state: &State,
         account: &AccountId,
         node: &PublicKey,
+        hold: bool,
         effects: &mut Vec<Effect>,
     ) -> Vec<EntryBody> {
         let height = state.height();
         let before = self.offers.len();
-        let (ask, due) = match self.short {
+        let (ask, due) = match hold {
             true => (Ask::Withdraw, self.standing(state, account, node)),
             false => (Ask::Set, self.missing(state, account)),
         };

@@ -142,6 +142,7 @@ fn of_posted(
 ) -> AuctionSummary {
     let prices = || record.served.iter().map(|hired| hired.price);
     let (slot, first) = begun(policy, record.height, prices());
+    let listed = record.offers.iter().map(|offer| offer.units);
     let sold = record.served.iter().flat_map(|hired| &hired.taken);
     let sold = sold.map(|taken| taken.units).sum();
     let price = Credits::sum(prices()).unwrap_or(Credits::MAX);
@@ -152,7 +153,7 @@ fn of_posted(
         class: name(&record.class),
         height: record.height,
         slot,
-        units: record.offers.iter().map(|offer| offer.units).sum(),
+        units: listed.fold(record.left_out, u32::saturating_add),
         bids: count(record.bids.len()),
         winners: count(record.served.len()),
         sold,
@@ -342,13 +343,14 @@ pub(crate) mod tests {
             class: SMALL,
             height: 10,
             offers: vec![offer(6)],
+            left_out: 4,
             bids: vec![came(9, 2), came(8, 9), came(7, 3)],
             served: vec![hired(9, 2, 10), hired(7, 3, 15)],
         };
         let id = record.id().to_hex();
         let (_, summary) = summary(&Effect::Posted(record), &Policy::local(), name).unwrap();
         assert_eq!((summary.id, summary.kind), (id, AuctionKind::Posted));
-        assert_eq!((summary.units, summary.sold), (6, 5));
+        assert_eq!((summary.units, summary.sold), (10, 5));
         assert_eq!((summary.bids, summary.winners), (3, 2));
         // Six heights of eight are left: 7.5 and 11.25, each rounded up.
         assert_eq!((summary.slot, summary.paid.micros()), (1, 8 + 12));

@@ -19,7 +19,7 @@ use crate::body::ask::key_of;
 use crate::overlay::Verdict;
 use crate::trouble::Trouble;
 use gridbay_core::Core;
-use gridbay_core::input::{Command, Input};
+use gridbay_core::input::Input;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -171,13 +171,15 @@ impl Body {
 
     /// Starts the opened core, tells it who is connected, and says that all is well.
     fn resume(&mut self, draining: bool) -> Result<(), BodyError> {
+        if let Some(core) = self.core.as_mut().filter(|_| draining) {
+            core.drain();
+        }
         self.begin()?;
         let peers = self.tools.overlay.peers();
         for key in peers.iter().filter_map(|peer| key_of(&peer.peer)) {
             self.step(Input::PeerUp(key))?;
         }
-        let drain = draining.then_some(Command::Drain);
-        for command in self.tools.join.clone().into_iter().chain(drain) {
+        if let Some(command) = self.tools.join.clone() {
             let token = self.token();
             self.step(Input::Command { token, command })?;
         }

@@ -320,7 +320,7 @@ impl Body {
             Message::Troubles => {
                 self.publish_troubles();
                 let short = self.tools.room.trouble().is_some();
-                match self.core().withheld().is_short() == short {
+                match self.core().seller().is_short() == short {
                     true => Ok(()),
                     false => self.step(Input::Short(short)),
                 }

@@ -60,7 +60,7 @@ pub struct Offer {
     pub on_sale: bool,
     /// Whether it is withdrawn and ends with its leases.
     pub withdrawn: bool,
-    /// Whether this node holds it back while its disk is short of room, and sets it again by
-    /// itself.
+    /// Whether this node holds it back while it drains or its disk is short of room, and sets it
+    /// again by itself.
     pub held_back: bool,
 }

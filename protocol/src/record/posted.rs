@@ -1,8 +1,9 @@
 //! Sales at posted prices: the public record of a class in a block, namely the hires that came, the
-//! free units, and the hires served.
+//! free units that they could reach, and the hires served.
 //!
-//! A record holds the whole input of the mechanism, so anybody can recompute it with
-//! [`PostedRecord::serve`]; the block's effects root binds it.
+//! Anybody can recompute the outcome with [`PostedRecord::serve`]; the block's effects root binds
+//! the record. It lists no offer that decides nothing: what hires lock bounds its length, so that
+//! one for nothing does not make every node keep all prices.
 
 use super::ausubel::ClearingOffer;
 use crate::hash::{Domain, hash};
@@ -46,8 +47,11 @@ pub struct PostedRecord {
     pub class: ClassId,
     /// Height of the block that holds it.
     pub height: u64,
-    /// Free units by offer, ascending, with the price that its seller posted.
+    /// Free units that hires could reach, by (price posted, offer), ascending, see
+    /// [`Input::shorten`].
     pub offers: Vec<ClearingOffer>,
+    /// Free units beyond those.
+    pub left_out: u32,
     /// Who came, in the order in which they came.
     pub bids: Vec<PostedBid>,
     /// The hires served, in the same order.
@@ -64,6 +68,39 @@ pub struct Served {
 }
 
 impl PostedRecord {
+    /// Decides on the bids, in their order, among the free units of a class; also returns the bids
+    /// not served.
+    pub fn decide(
+        class: ClassId,
+        height: u64,
+        offers: Vec<ClearingOffer>,
+        bids: Vec<PostedBid>,
+    ) -> (PostedRecord, Vec<(OrderId, Missing)>) {
+        let mut record = PostedRecord {
+            class,
+            height,
+            offers,
+            left_out: 0,
+            bids,
+            served: Vec::new(),
+        };
+        record.shorten();
+        let Served { served, refused } = record.serve();
+        record.served = served;
+        (record, refused)
+    }
+    /// Leaves out the offers that no bid can reach.
+    pub fn shorten(&mut self) {
+        let mut input = self.input();
+        input.shorten();
+        let offers = input.offers.into_iter().map(|offer| ClearingOffer {
+            offer: offer.id,
+            units: offer.units,
+            reserve: Price(offer.price),
+        });
+        self.offers = offers.collect();
+        self.left_out = input.left_out;
+    }
     /// Its id.
     pub fn id(&self) -> ClearingId {
         let height = self.height.to_be_bytes();
@@ -85,6 +122,7 @@ impl PostedRecord {
         });
         Input {
             offers: offers.collect(),
+            left_out: self.left_out,
             orders: bids.collect(),
         }
     }

@@ -21,7 +21,11 @@ fn market(dice: &mut Dice, offers: u64, orders: u64) -> Input<u64, u64> {
         limit: dice.below(5) * 7,
     };
     let orders = (0..orders).map(order).collect();
-    Input { offers, orders }
+    Input {
+        offers,
+        left_out: 0,
+        orders,
+    }
 }
 
 /// The units are on a table, each with its price. One buyer after the other picks up the cheapest
@@ -44,12 +48,12 @@ fn oracle(input: &Input<u64, u64>) -> Outcome<u64, u64> {
         }
         let order = queue.remove(next);
         let wanted = order.units as usize;
-        if table.len() < wanted {
+        if table.len() + (input.left_out as usize) < wanted {
             refused.push((order.id, Missing::Units));
             continue;
         }
         table.sort_unstable();
-        if table[wanted - 1].0 > order.limit {
+        if table.len() < wanted || table[wanted - 1].0 > order.limit {
             refused.push((order.id, Missing::Price));
             continue;
         }
@@ -72,6 +76,28 @@ fn oracle(input: &Input<u64, u64>) -> Outcome<u64, u64> {
     Outcome { awards, refused }
 }
 
+/// Whether every unit on the list, up to the first one of the last offer, has a buyer of its own
+/// whose limit covers it.
+fn is_paid_for(input: &Input<u64, u64>) -> bool {
+    let last = input.offers.len();
+    let rows = input.offers.iter().zip(1..);
+    let units = rows.map(|(o, n)| (o.price, if n < last { o.units } else { o.units.min(1) }));
+    let mut limits = Vec::new();
+    for order in &input.orders {
+        limits.extend((0..order.units).map(|_| order.limit));
+    }
+    for (price, units) in units.collect::<Vec<_>>().into_iter().rev() {
+        for _ in 0..units {
+            let richest = limits.iter().enumerate().max_by_key(|(_, limit)| **limit);
+            match richest {
+                Some((n, limit)) if *limit >= price => limits.swap_remove(n),
+                _ => return false,
+            };
+        }
+    }
+    true
+}
+
 proptest! {
     #[test]
     fn the_rule_is_what_happens_at_a_table(seed: u64, offers in 0u64..7, orders in 0u64..12) {
@@ -79,6 +105,27 @@ proptest! {
         let outcome = clear(&input).unwrap();
         prop_assert_eq!(&outcome, &oracle(&input));
         prop_assert_eq!(Posted::<u64>::audit(&input, &outcome), Ok(()));
+    }
+
+    #[test]
+    fn offers_that_no_order_reaches_change_nothing(seed: u64, offers in 0u64..9, orders in 0u64..9) {
+        let input = market(&mut Dice(seed), offers, orders);
+        let mut short = input.clone();
+        short.shorten();
+        let outcome = clear(&short).unwrap();
+        prop_assert_eq!(&outcome, &clear(&input).unwrap());
+        prop_assert_eq!(&outcome, &oracle(&short));
+        prop_assert_eq!(Posted::<u64>::audit(&short, &outcome), Ok(()));
+        let mut again = short.clone();
+        again.shorten();
+        prop_assert_eq!(&again, &short);
+        // The cheapest offers are there, and the units of all others are counted.
+        let mut all = input.offers.clone();
+        all.sort_unstable_by_key(|offer| (offer.price, offer.id));
+        let (stay, go) = all.split_at(short.offers.len());
+        prop_assert_eq!(stay, &short.offers[..]);
+        prop_assert_eq!(go.iter().map(|offer| offer.units).sum::<u32>(), short.left_out);
+        prop_assert!(is_paid_for(&short));
     }
 
     #[test]
@@ -133,6 +180,7 @@ fn what_is_no_market_is_refused() {
             units: 2,
             price: 3,
         }],
+        left_out: 0,
         orders: vec![Order {
             id: 7u64,
             time: 0,

@@ -5,7 +5,7 @@
 //! 2. The hires of a block are served in the order of its entries (see `mechanism::posted`); in a
 //!    round's last block after its auctions, when the slot that ends has been settled. None waits:
 //!    a hire that is not served ends.
-//! 3. The record is an effect; then, in its order, every hire that is served is charged and gets
+//! 3. The record, with the units that the hires could reach, is an effect; then, in its order, every hire that is served is charged and gets
 //!    its lease, and after them those that are not end.
 //! 4. A lease pays the price posted when it began, slot by slot, and for the rest of the running
 //!    slot in proportion, rounded up. A seller that posts another price changes later leases alone.
@@ -24,7 +24,7 @@ use gridbay_protocol::lease::{Share, lease_id};
 use gridbay_protocol::mechanism::posted::Missing;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::record::ausubel::ClearingOffer;
-use gridbay_protocol::record::posted::{Hired, PostedBid, PostedRecord, Served};
+use gridbay_protocol::record::posted::{Hired, PostedBid, PostedRecord};
 use std::collections::BTreeMap;
 
 /// Sales at posted prices.
@@ -59,15 +59,8 @@ fn sell(at: &mut Floor<'_, '_>, fresh: &[OrderId]) {
 }
 
 fn decide(at: &mut Floor<'_, '_>, class: ClassId, bids: Vec<PostedBid>) {
-    let mut record = PostedRecord {
-        class,
-        height: at.height(),
-        offers: for_sale(at, &class),
-        bids,
-        served: Vec::new(),
-    };
-    let Served { served, refused } = record.serve();
-    record.served = served;
+    let offers = for_sale(at, &class);
+    let (record, refused) = PostedRecord::decide(class, at.height(), offers, bids);
     at.emit(Effect::Posted(record.clone()));
     for hired in record.served {
         serve(at, hired);

@@ -85,7 +85,9 @@ fn hired(world: &World) -> (usize, i64) {
 /// A buyer is away from the moment its hire is in the book until long after it has ended.
 fn absent(leave: fn(&mut World), come: fn(&mut World)) {
     let mut world = shop();
-    let want = order(&world, 1, hire(2, 60), 2, 1);
+    let mut want = order(&world, 1, hire(2, 60), 2, 1);
+    // Its lease is over, and gone from the state, when the buyer is back.
+    want.slots = 1;
     world.order(4, want);
     let in_the_book = |w: &World| w.nodes[0].core.state().leases().count() == 1;
     assert!(world.run_until(5_000, in_the_book));

@@ -1,5 +1,5 @@
-//! A disk that is short of room: offers are held back and come back, and a lease that cannot be
-//! served ends unpaid.
+//! A disk that is short of room, or a node that drains: offers are held back and come back, and a
+//! lease that cannot be served ends unpaid.
 
 use crate::genesis::node_key;
 use crate::world::World;
@@ -41,6 +41,35 @@ fn offers_are_held_back_without_room_and_set_again_with_it() {
     world.restart(0);
     assert!(world.run_until(20_000, |w| on_sale(w, 0) == 2), "set again");
     assert_eq!(terms(&world), before);
+}
+
+#[test]
+fn a_node_that_drains_sells_nothing_until_it_is_started_again() {
+    let mut world = market();
+    world.command(0, Command::Drain);
+    assert!(world.run_until(10_000, |w| on_sale(w, 0) == 0), "withdrawn");
+    assert_eq!(on_sale(&world, 1), 2, "others sell on");
+    // The buyer whom the node would have served, as the cheapest seller, loses no attempt to it.
+    let cheapest = order(&world, 7, sealed(1, 400), 1, 1);
+    world.order(4, cheapest);
+    assert!(world.run_until(20_000, |w| finish(w, 4, 7) == Some(Finish::Done)));
+    assert!(world.starts.iter().all(|(n, _)| *n == 1));
+    // The end of a shortage does not bring them back, nor does the owner.
+    world.input(0, 0, Input::Short(true));
+    world.input(0, 0, Input::Short(false));
+    world.run(1_000);
+    let again = offer(&world, 0, 2, 50, 200);
+    world.nodes[0].replies.clear();
+    world.command(0, again);
+    assert!(!world.run_until(20_000, |w| on_sale(w, 0) > 0));
+    let reply = world.nodes[0].replies.last();
+    assert!(
+        matches!(reply, Some(Reply::Refused(why)) if why.word == "draining"),
+        "{reply:?}"
+    );
+    world.kill(0);
+    world.restart(0);
+    assert!(world.run_until(20_000, |w| on_sale(w, 0) == 2), "set again");
 }
 
 #[test]

@@ -8,7 +8,8 @@
 //! 3. Of a buy: its price is the larger of the asked prices and the value displaced; an evicted buy
 //!    got the surcharge of the federation's policy, or nothing within one sponsor.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
-//! 5. Of hires: offers are in order, and the rule, run over them and who came, serves the same.
+//! 5. Of hires: offers are in order, none that the hires cannot reach is listed, and the rule, run
+//!    over them and who came, serves the same.
 
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::ausubel::sellers;
@@ -210,10 +211,16 @@ pub(super) fn sharing(record: &Sharing) -> Result<(), OutcomeError> {
 /// Checks a decision on hires: who came first was served first, from the cheapest units, at the
 /// prices posted, within its limit.
 pub(super) fn posted(record: &PostedRecord) -> Result<(), OutcomeError> {
-    if !record.offers.windows(2).all(|w| w[0].offer < w[1].offer) {
+    let offers = record.offers.iter().map(|o| (o.reserve, o.offer));
+    if !offers.is_sorted() {
         return Err(OutcomeError::Order("offers"));
     }
     posted::clear(&record.input()).map_err(|_| OutcomeError::Input)?;
+    let mut short = record.clone();
+    short.shorten();
+    if short.offers != record.offers {
+        return Err(OutcomeError::Recomputed("offers"));
+    }
     match record.serve().served == record.served {
         true => Ok(()),
         false => Err(OutcomeError::Recomputed("hires")),

@@ -168,10 +168,15 @@ fn posted(record: &PostedRecord, class: &str) -> String {
             sold.map(|t| u64::from(t.units)).sum::<u64>().to_string(),
         ]);
     }
+    let beyond = match record.left_out {
+        0 => String::new(),
+        units => format!("\n{units} more units were for hire, beyond what the orders could take\n"),
+    };
     format!(
-        "class {class} height {}, in the order in which they came\n\n{}\n{}",
+        "class {class} height {}, in the order in which they came\n\n{}\n{}{}",
         record.height,
         hires.render(),
-        offers.render()
+        offers.render(),
+        beyond
     )
 }

@@ -12,6 +12,7 @@
 //!
 //! A clearing takes orders times offers steps at the most: an order looks at each offer once.
 
+mod reach;
 mod specimen;
 
 use super::Mechanism;
@@ -57,6 +58,9 @@ pub struct Order<B> {
 pub struct Input<O, B> {
     /// The sellers' side, in any order.
     pub offers: Vec<Offer<O>>,
+    /// Units of further offers, which no order gets, see [`Input::shorten`]. An order that asks for
+    /// more than there are with these is refused as [`Missing::Units`].
+    pub left_out: u32,
     /// The buyers' side, in any order.
     pub orders: Vec<Order<B>>,
 }
@@ -118,7 +122,7 @@ where
     O: Ord + Clone + Debug,
     B: Ord + Clone + Debug,
 {
-    let Input { offers, orders } = input;
+    let Input { offers, orders, .. } = input;
     if offers.len() > OFFERS_MAX {
         return Err(Error::Offers(offers.len()));
     }
@@ -161,7 +165,7 @@ where
     B: Ord + Clone + Debug,
 {
     check(input)?;
-    let mut shelf = Shelf::new(&input.offers);
+    let mut shelf = Shelf::new(input);
     let mut orders: Vec<&Order<B>> = input.orders.iter().collect();
     orders.sort_unstable_by_key(|order| (order.time, &order.id));
     let mut outcome = Outcome {
@@ -182,15 +186,18 @@ struct Shelf<'i, O> {
     rows: Vec<(&'i Offer<O>, u32)>,
     /// Rows in front of this one are empty.
     first: usize,
+    /// Units, with those that are left out.
     left: u64,
 }
 
 impl<'i, O: Ord + Clone> Shelf<'i, O> {
-    fn new(offers: &'i [Offer<O>]) -> Self {
-        let mut rows: Vec<_> = offers.iter().map(|offer| (offer, offer.units)).collect();
+    fn new<B>(input: &'i Input<O, B>) -> Self {
+        let offers = input.offers.iter();
+        let mut rows: Vec<_> = offers.map(|offer| (offer, offer.units)).collect();
         rows.sort_unstable_by_key(|(offer, _)| (offer.price, &offer.id));
+        let units = rows.iter().map(|(_, units)| u64::from(*units));
         Shelf {
-            left: rows.iter().map(|(_, units)| u64::from(*units)).sum(),
+            left: units.sum::<u64>() + u64::from(input.left_out),
             rows,
             first: 0,
         }
@@ -330,12 +337,13 @@ fn audit<K: Ord + Clone + Debug>(
         let order = orders
             .remove(id)
             .ok_or("a refusal of no order, or two of one")?;
-        let most = match missing {
-            Missing::Units => u64::MAX,
-            Missing::Price => order.limit,
+        let (most, beyond) = match missing {
+            Missing::Units => (u64::MAX, input.left_out),
+            Missing::Price => (order.limit, 0),
         };
         let fits = left.clone().filter(|(_, offer)| offer.0 <= most);
-        if fits.map(|(_, offer)| u64::from(offer.1)).sum::<u64>() >= u64::from(order.units) {
+        let fits = fits.map(|(_, offer)| u64::from(offer.1)).sum::<u64>();
+        if fits + u64::from(beyond) >= u64::from(order.units) {
             return Err("an order was refused that could be served");
         }
     }

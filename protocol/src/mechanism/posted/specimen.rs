@@ -18,9 +18,11 @@ pub(super) fn draw<K: From<u16>>(seed: u64) -> Input<K, K> {
         units: 1 + next(6) as u32,
         limit: next(5) * 10,
     });
+    let orders = orders.collect();
     Input {
         offers,
-        orders: orders.collect(),
+        left_out: next(4) as u32,
+        orders,
     }
 }
 
@@ -50,7 +52,11 @@ fn looked_at_in_vain<K: From<u16>>(seed: u64) -> Input<K, K> {
         limit: if id == 0 { u64::MAX } else { 1 },
     };
     let orders = (0..orders).map(order).collect();
-    Input { offers, orders }
+    Input {
+        offers,
+        left_out: 0,
+        orders,
+    }
 }
 
 fn large<K: From<u16>>(seed: u64) -> Input<K, K> {
@@ -69,5 +75,9 @@ fn large<K: From<u16>>(seed: u64) -> Input<K, K> {
         limit: pick(&[0, 1, u64::MAX], &mut next),
     };
     let orders = (0..60).map(&mut order).collect();
-    Input { offers, orders }
+    Input {
+        offers,
+        left_out: pick(&[0, 1, u32::MAX], &mut next),
+        orders,
+    }
 }

@@ -31,7 +31,8 @@ pub(super) fn entries() -> [(&'static str, EntryBody); 2] {
     ]
 }
 
-/// Three come, of which the second finds too few units within its limit.
+/// Three come, of which the second finds too few units within its limit. None can pay for the
+/// dearest ones.
 pub(super) fn sold() -> Effect {
     let offer = |n, units, price| ClearingOffer {
         offer: OfferId([n; 32]),
@@ -43,18 +44,15 @@ pub(super) fn sold() -> Effect {
         units,
         limit: Price(limit),
     };
-    let mut record = PostedRecord {
-        class: CLASS,
-        height: 24,
-        offers: vec![offer(0x0e, 2, 1_200), offer(0x0f, 2, 1_000)],
-        bids: vec![
-            bid(0x0d, 3, 1_500),
-            bid(0x0b, 1, 1_100),
-            bid(0x0c, 1, 1_200),
-        ],
-        served: vec![],
-    };
-    record.served = record.serve().served;
+    let offers = [(0x0e, 2, 1_200), (0x0f, 2, 1_000), (0x0d, 7, 1_501)];
+    let offers = offers.map(|(n, units, price)| offer(n, units, price));
+    let bids = vec![
+        bid(0x0d, 3, 1_500),
+        bid(0x0b, 1, 1_100),
+        bid(0x0c, 1, 1_200),
+    ];
+    let (record, _) = PostedRecord::decide(CLASS, 24, offers.to_vec(), bids);
+    assert_eq!((record.offers.len(), record.left_out), (2, 7));
     let prices: Vec<_> = record.served.iter().map(|hired| hired.price).collect();
     assert_eq!(prices, [micros(3_200), micros(1_200)]);
     Effect::Posted(record)

@@ -1,8 +1,10 @@
 //! I5 for hires: the first to come is served first, at the posted prices.
 //!
 //! 1. After every block the checker keeps a copy of the units for hire and of those that leases
-//!    hold ([`Shelf`]). A record of the next block offers exactly the units that the effects before
-//!    it leave of that copy: no unit is hired twice.
+//!    hold ([`Shelf`]). Of the units that the effects before it leave of that copy, a record of the
+//!    next block lists the offers of the cheapest, as many as its hires could take one by one
+//!    within their limits, and counts the others: no unit is hired twice, nobody makes a record
+//!    long for nothing, and all are served as from the whole list.
 //! 2. The record of a class has the hires among the block's entries, in their order, except those
 //!    cancelled before it. Every class with any has one record.
 //! 3. One after the other gets the cheapest units that are left, of equal prices those of the

@@ -38,8 +38,8 @@ variants!(COMMANDS, command_name, Command:
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
-    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided;
-    SaveWithheld
+    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
+    SaveWithheld,
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

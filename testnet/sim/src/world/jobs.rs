@@ -18,6 +18,7 @@ impl World {
             Effect::SaveOrder { order, record } => {
                 shelf.records.insert(order, record);
             }
+            Effect::SaveWithheld(bytes) => shelf.withheld = bytes,
             Effect::AppendOutput {
                 order,
                 task,

@@ -9,6 +9,7 @@ use gridbay_core::buyer::Record;
 use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
+use gridbay_core::withheld::Withheld;
 use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Fault, Host, HostConfig};
@@ -30,6 +31,8 @@ pub(crate) struct Shelf {
     pub(crate) output: BTreeMap<(OrderKey, u32), Vec<u8>>,
     pub(crate) memos: BTreeMap<RunId, Vec<u8>>,
     pub(crate) jobs: BTreeMap<RunId, Played>,
+    /// The offers that the node holds back.
+    pub(crate) withheld: Vec<u8>,
 }
 
 /// A machine.
@@ -110,6 +113,10 @@ impl Machine {
         };
         let mut core = Core::new(parts);
         core.seek_hints();
+        if !self.shelf.withheld.is_empty() {
+            let offers = Withheld::decode(&self.shelf.withheld).expect("own offers");
+            core.withhold(offers, false);
+        }
         self.core = Some(core);
         self.life += 1;
         self.clock.booted = at;

@@ -77,7 +77,8 @@ impl Shelf {
         shares.any(|share| self.stalls.contains_key(&share.offer))
     }
 
-    /// Whether a record has the units that are for hire, at their prices, and no others.
+    /// Whether a record has the units for hire that matter, at their prices, and counts the others.
+    /// Offers that are doubtful may be among these or not.
     pub(super) fn compare(&self, record: &PostedRecord) -> Result<(), String> {
         let stalls = self.stalls.iter().filter(|(_, s)| s.class == record.class);
         let free = stalls.map(|(id, stall)| {
@@ -91,12 +92,45 @@ impl Shelf {
         });
         let certain =
             |o: &ClearingOffer| !self.doubtful.contains(&o.offer) || record.offers.contains(o);
-        let free: Vec<_> = free.filter(|o| o.units > 0 && certain(o)).collect();
-        match record.offers == free {
+        let (mut free, perhaps): (Vec<_>, Vec<_>) = free.filter(|o| o.units > 0).partition(certain);
+        free.sort_unstable_by_key(|o| (o.reserve, o.offer));
+        let listed = listed(&free, &record.bids);
+        let count = |offers: &[ClearingOffer]| offers.iter().map(|o| o.units).sum::<u32>();
+        let beyond = count(&free[listed..]);
+        let most = beyond + count(&perhaps);
+        if record.offers != free[..listed] || !(beyond..=most).contains(&record.left_out) {
+            return Err(format!("{free:?} were for hire: {record:?}"));
+        }
+        let whole = PostedRecord {
+            offers: free,
+            left_out: record.left_out - beyond,
+            ..record.clone()
+        };
+        match serve(&whole) == serve(record) {
             true => Ok(()),
-            false => Err(format!("{free:?} were for hire: {record:?}")),
+            false => Err(format!("{:?} decide otherwise: {record:?}", whole.offers)),
         }
     }
+}
+
+/// The number of offers that a record lists of all free ones, which are in order: hires that take
+/// one unit after the other within their limits, the lowest limit first, come no further.
+fn listed(free: &[ClearingOffer], bids: &[PostedBid]) -> usize {
+    let units = free.iter().zip(1..);
+    let mut units = units.flat_map(|(o, n)| (0..o.units).map(move |_| (o.reserve, n)));
+    let wishes = bids.iter().flat_map(|b| (0..b.units).map(|_| b.limit));
+    let mut wishes: Vec<Price> = wishes.collect();
+    wishes.sort_unstable();
+    let (mut next, mut listed) = (units.next(), 0);
+    for limit in wishes {
+        if let Some((price, n)) = next
+            && price <= limit
+        {
+            listed = n;
+            next = units.next();
+        }
+    }
+    listed
 }
 
 /// The outcome of a hire.
@@ -116,7 +150,8 @@ pub(super) fn serve(record: &PostedRecord) -> Vec<Outcome> {
     }
     units.sort_unstable();
     let bids = record.bids.iter();
-    bids.map(|bid| serve_one(bid, &mut units)).collect()
+    let beyond = record.left_out as usize;
+    bids.map(|bid| serve_one(bid, &mut units, beyond)).collect()
 }
 
 /// Step 3: the record serves the bids that can be served, with these units at these prices.
@@ -142,13 +177,14 @@ pub(in crate::check) fn follows(record: &PostedRecord) -> Result<(), String> {
     }
 }
 
-/// Takes one unit after the other from the front, where the cheapest are.
-fn serve_one(bid: &PostedBid, units: &mut Vec<(Price, OfferId)>) -> Outcome {
+/// Takes one unit after the other from the front, where the cheapest are. Others are beyond.
+fn serve_one(bid: &PostedBid, units: &mut Vec<(Price, OfferId)>, beyond: usize) -> Outcome {
     let wanted = bid.units as usize;
-    if units.len() < wanted {
+    if units.len() + beyond < wanted {
         return Outcome::Refused(OrderEnd::NoUnits);
     }
-    if units[..wanted].iter().any(|(price, _)| *price > bid.limit) {
+    let due = units.get(..wanted);
+    if due.is_none_or(|due| due.iter().any(|(price, _)| *price > bid.limit)) {
         return Outcome::Refused(OrderEnd::TooDear);
     }
     let mut taken: BTreeMap<OfferId, ClearingOffer> = BTreeMap::new();

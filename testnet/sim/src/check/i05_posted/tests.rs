@@ -86,7 +86,8 @@ fn record() -> PostedRecord {
     PostedRecord {
         class: CLASS,
         height: HEIGHT,
-        offers: vec![offer(1, 1, 20), offer(2, 2, 20), offer(3, 1, 10)],
+        offers: vec![offer(3, 1, 10), offer(1, 1, 20), offer(2, 2, 20)],
+        left_out: 0,
         bids: bids
             .map(|(order, (units, limit))| PostedBid {
                 order,
@@ -176,11 +177,13 @@ fn who_comes_first_is_served_first_from_the_cheapest() {
 
 #[test]
 fn wrong_records_are_reported() {
-    let changes: [fn(&mut PostedRecord); 10] = [
+    let changes: [fn(&mut PostedRecord); 12] = [
         |r| r.height += 1,
-        |r| r.offers[2].units = 2,
-        |r| r.offers[0].reserve = Price(21),
+        |r| r.offers[0].units = 2,
+        |r| r.offers[1].reserve = Price(21),
         |r| r.offers.truncate(2),
+        |r| r.offers.swap(0, 1),
+        |r| r.left_out = 1,
         |r| r.bids.swap(0, 1),
         |r| r.bids[1].limit = Price(20),
         |r| r.bids.truncate(2),
@@ -296,8 +299,35 @@ fn units_that_were_lost_in_the_block_may_be_for_hire_or_not() {
     shelf.apply(&lost);
     let mut record = record();
     assert!(shelf.compare(&record).is_err(), "two units or none");
-    record.offers[2].units = 2;
+    record.offers[0].units = 2;
     assert_eq!(shelf.compare(&record), Ok(()));
-    record.offers.pop();
+    record.offers.remove(0);
     assert_eq!(shelf.compare(&record), Ok(()));
+}
+
+#[test]
+fn units_out_of_reach_are_counted_and_not_listed() {
+    let shelf = shelf();
+    let mut record = record();
+    // Two of those at 20 are one offer's, which is listed as a whole or not at all.
+    let cases = [(10, 1, 3), (9, 0, 4), (20, 3, 0)];
+    for (limit, listed, left_out) in cases {
+        record.bids[0].limit = Price(limit);
+        record.bids.truncate(1);
+        record.bids[0].units = 3;
+        record.offers = vec![offer(3, 1, 10), offer(1, 1, 20), offer(2, 2, 20)];
+        if listed < 3 {
+            assert!(shelf.compare(&record).is_err(), "too long for {limit}");
+        }
+        record.offers.truncate(listed);
+        assert!(shelf.compare(&record).is_err() || left_out == 0);
+        record.left_out = left_out;
+        assert_eq!(shelf.compare(&record), Ok(()), "{limit}");
+        let end = match limit {
+            20 => continue,
+            _ => OrderEnd::TooDear,
+        };
+        assert_eq!(shelf::serve(&record), [Outcome::Refused(end)]);
+        record.left_out = 0;
+    }
 }

@@ -55,19 +55,13 @@ fn record() -> PostedRecord {
         units: 1,
         limit: Price(PRICE),
     };
-    let mut record = PostedRecord {
-        class: ClassId([1; 32]),
-        height: 9,
-        offers: vec![ClearingOffer {
-            offer: OfferId([5; 32]),
-            units: 2,
-            reserve: Price(PRICE),
-        }],
-        bids: ORDERS.map(bid).to_vec(),
-        served: vec![],
+    let offer = ClearingOffer {
+        offer: OfferId([5; 32]),
+        units: 2,
+        reserve: Price(PRICE),
     };
-    record.served = record.serve().served;
-    record
+    let bids = ORDERS.map(bid).to_vec();
+    PostedRecord::decide(ClassId([1; 32]), 9, vec![offer], bids).0
 }
 
 fn lease(n: u8, paid: u64) -> LeaseTerms {
