@@ -5,8 +5,9 @@
 //! 2. The hires of a block are served in the order of its entries (see `mechanism::posted`); in a
 //!    round's last block after its auctions, when the slot that ends has been settled. None waits:
 //!    a hire that is not served ends.
-//! 3. The record, with the units that the hires could reach, is an effect; then, in its order, every hire that is served is charged and gets
-//!    its lease, and after them those that are not end.
+//! 3. The record, with the units that the hires could reach, is an effect; then, in its order,
+//!    every hire that is served is charged and gets its lease, and after them those that are not
+//!    end.
 //! 4. A lease pays the price posted when it began, slot by slot, and for the rest of the running
 //!    slot in proportion, rounded up. A seller that posts another price changes later leases alone.
 

@@ -21,6 +21,7 @@ mod worth;
 
 use genesis::{credits, node_key};
 use gridbay_core::buy::{BidTerms, BuyTerms, End, NewOrder, Terms};
+use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::buyer::{Finish, Record};
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
@@ -139,6 +140,10 @@ fn equal_states(world: &World) {
 
 #[test]
 fn a_sealed_order_ends_as_a_settled_lease() {
+    fn agent(world: &World) -> &OrderAgent {
+        let buyer = world.nodes[4].core.buyer();
+        buyer.order(&OrderKey(7)).expect("it was ordered")
+    }
     let mut world = market();
     let began = world.now;
     let want = order(&world, 7, sealed(3, 400), 3, 3);
@@ -154,8 +159,7 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         let output = &world.nodes[4].output[&(OrderKey(7), rank)];
         assert_eq!(output, rank.to_string().as_bytes());
     }
-    let agent = world.nodes[4].core.buyer().order(&OrderKey(7)).unwrap();
-    let started = agent
+    let started = agent(&world)
         .tasks
         .records
         .iter()
@@ -167,33 +171,20 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         waited <= 2_500,
         "one round sealed, one opened, then it runs: {waited} ms"
     );
-    let settled = |w: &World| {
-        w.nodes[4]
-            .core
-            .buyer()
-            .order(&OrderKey(7))
-            .unwrap()
-            .is_settled()
-    };
+    let settled = |w: &World| agent(w).is_settled();
     assert!(
         world.run_until(10_000, settled),
         "the ledger has closed the order"
     );
-    let agent = world.nodes[4].core.buyer().order(&OrderKey(7)).unwrap();
     let kept = Record::decode(&world.nodes[4].records[&OrderKey(7)]).unwrap();
     assert_eq!(
         kept,
-        agent.record(),
+        agent(&world).record(),
         "the disk holds the order as it is now"
     );
     // No rival: it pays what its absence would give the phantoms, the reserves of the cheapest
     // three units, 50 + 50 + 80 a slot; half of that for the half slot in which the lease began.
-    let paid = world.nodes[4]
-        .core
-        .buyer()
-        .order(&OrderKey(7))
-        .unwrap()
-        .paid();
+    let paid = agent(&world).paid();
     let state = world.nodes[4].core.state();
     let spent = credits(100).micros() as i64
         - state

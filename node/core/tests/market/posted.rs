@@ -93,8 +93,8 @@ fn absent(leave: fn(&mut World), come: fn(&mut World)) {
     assert!(world.run_until(5_000, in_the_book));
     leave(&mut world);
     let began = world.nodes[0].core.state().height();
-    let long = |w: &World| w.nodes[0].core.state().height() > began + 80;
-    assert!(world.run_until(60_000, long));
+    let long = |w: &World| w.nodes[0].core.state().height() > began + 50;
+    assert!(world.run_until(400_000, long));
     come(&mut world);
     let settled = |w: &World| paid(w).is_some_and(|(settled, _)| settled);
     assert!(world.run_until(60_000, settled));

@@ -68,8 +68,8 @@ impl Plan {
         }
         Ok(plan)
     }
-    /// A program named with a slash comes along, unless it is the seller's: one that is found there by
-    /// an absolute path, and not here.
+    /// A program named with a slash comes along, unless it is the seller's: one that is found there
+    /// by an absolute path, and not here.
     fn add_program(&mut self) -> Result<(), CliError> {
         let program = self.argv.first().cloned().unwrap_or_default();
         let path = Path::new(&program);
