@@ -28,7 +28,7 @@ use crate::body::halt::Reopen as _;
 use crate::body::jobs::Jobs;
 use crate::body::room::{self, Room};
 use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
-use crate::config::{Config, Home};
+use crate::config::{Config, Home, Taken};
 use crate::executor::{
     Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support,
 };
@@ -235,13 +235,11 @@ async fn asked_to_stop(mut owner: watch::Receiver<bool>) {
 fn take_folder(home: &Home) -> anyhow::Result<File> {
     private_folder(home.path())
         .with_context(|| format!("cannot make {}", home.path().display()))?;
-    let path = home.path().join("lock");
+    let path = home.lock();
     let file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => {
-            bail!("a node runs already in {}", home.path().display())
-        }
+        Err(fs::TryLockError::WouldBlock) => Err(Taken(home.path().to_owned()).into()),
         Err(fs::TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("cannot lock {}", path.display()))
         }

@@ -167,9 +167,23 @@ pub(crate) fn prospects(at: &Desk<'_>, wish: &Wish) -> Answer<Vec<Prospect>> {
                 note: format!("{message}; {hint}"),
                 options: String::new(),
             }),
-            other => other,
+            other => other.map(|said| Prospect {
+                options: whole(said.options, wish),
+                ..said
+            }),
         });
     said.collect()
+}
+
+/// The options of a way, and those of any way that its own do not tell: time and class.
+fn whole(mut options: String, wish: &Wish) -> String {
+    if !options.contains("--time ") {
+        options += &format!(" --time {}s", wish.seconds);
+    }
+    if let Some(class) = &wish.class {
+        options += &format!(" --class {class}");
+    }
+    options
 }
 
 /// The options of `gridbay run` for the way that they name.

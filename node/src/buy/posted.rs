@@ -1,11 +1,12 @@
 //! Hires: units at the price that their sellers post, for a time that is paid slot by slot.
 //!
 //! The limit is what the dearest of the cheapest units asks, unless the user says how much a node
-//! may cost. All slots are locked at the limit, so a budget lowers it.
+//! may cost. All slots are locked at the limit, so a budget lowers it. A limit below what is asked now
+//! is refused at once: a hire does not wait for lower prices.
 
-use super::way::{Asks, Shown, Standing, Way};
+use super::way::{Asks, Shown, Standing, Way, Words};
 use super::wish::ask;
-use crate::api::types::{Prospect, Wish};
+use crate::api::types::{JobReason, Prospect, Wish};
 use crate::api::{ApiError, ErrorCode};
 use crate::market::desk::{Answer, Desk};
 use crate::market::price::limit_hourly;
@@ -80,6 +81,9 @@ impl PostedHow {
             Some(Price(budget.share_floor(1, units)?.micros()))
         });
         let limit = within.map_or(limit, |within| within.min(limit));
+        if let Some((_, dearest)) = asked.filter(|(_, dearest)| limit < *dearest) {
+            return Err(too_dear(ask.nodes, dearest, limit, slot_ms));
+        }
         let terms = PostedTerms {
             units: ask.nodes,
             limit,
@@ -92,7 +96,7 @@ impl PostedHow {
             worth: None,
             max_price: limit_hourly(limit, slot_ms),
             most,
-            likely: likely.map(|likely| likely.min(most)),
+            likely,
             needed_now: most,
             shelf: Shelf {
                 class: market.name.clone(),
@@ -113,6 +117,18 @@ fn nothing_posted(nodes: u32, market: &Market) -> ApiError {
             market.name
         ),
         "bid for them instead, without --posted; see gridbay offer list",
+    )
+}
+
+fn too_dear(nodes: u32, asked: Price, limit: Price, slot_ms: u64) -> ApiError {
+    let (asked, limit) = (limit_hourly(asked, slot_ms), limit_hourly(limit, slot_ms));
+    ApiError::new(
+        ErrorCode::NoMatch,
+        format!(
+            "{nodes} nodes cost up to {asked} credits per node-hour at the prices posted; \
+             the limit, or the budget for the whole time, allows {limit}"
+        ),
+        "raise --max-price or --budget, take fewer nodes or less --time, or bid without --posted",
     )
 }
 
@@ -147,6 +163,22 @@ impl Shown for PostedTerms {
                 most(self, order.slots).unwrap_or(Credits::MAX),
                 at.market,
             )
+        }
+    }
+    fn words(&self, at: &Standing<'_>) -> Words {
+        let late = matches!(at.judged.1, Some(JobReason::TooDear | JobReason::NoUnits));
+        let slot_ms = at.state.policy().slot_ms();
+        let asked = cheapest_of(shelf(at.market, true), self.units);
+        let advice = || match asked {
+            Some((_, dearest)) => format!(
+                "hire again with a price limit of {} or more",
+                limit_hourly(dearest, slot_ms)
+            ),
+            None => "bid for the units instead: a hire does not wait for them".to_owned(),
+        };
+        Words {
+            remedies: late.then(|| vec![advice()]),
+            ..Words::default()
         }
     }
 }
@@ -220,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_posts_is_no_match_and_a_budget_lowers_the_limit() {
+    fn what_nobody_posts_or_at_another_price_is_no_match() {
         let error = plan(6, None, None).unwrap_err();
         assert_eq!(error.code, ErrorCode::NoMatch);
         assert!(
@@ -228,8 +260,20 @@ mod tests {
             "{}",
             error.message
         );
-        let poor = plan(2, None, Some("0.00012")).unwrap();
-        assert_eq!(poor.max_price, limit_hourly(Price(20), 2_000));
-        assert_eq!(poor.most.micros(), 120);
+        let enough = plan(2, None, Some("0.00018")).unwrap();
+        assert_eq!(enough.most.micros(), 180);
+        for (max_price, budget) in [
+            (None, Some("0.00012")),
+            (Some("0"), None),
+            (Some("0.05"), None),
+        ] {
+            let error = plan(2, max_price, budget).unwrap_err();
+            assert_eq!(error.code, ErrorCode::NoMatch);
+            assert!(error.message.contains("at the prices posted"), "{error:?}");
+        }
+        assert!(
+            plan(2, Some("0.054"), None).is_ok(),
+            "30 millionths for 2 s"
+        );
     }
 }

@@ -73,14 +73,14 @@ fn find(all: Vec<Contract>, id: &str) -> Result<Contract, CliError> {
     match (meant.next(), meant.next()) {
         (Some(contract), None) => Ok(contract),
         (None, _) => Err(CliError::new(
-            Exit::USAGE,
-            UNDONE,
+            Exit::NOT_FOUND,
+            "no such contract",
             format!("no contract begins with {id}"),
             "see gridbay contract list --all",
         )),
         (Some(_), Some(_)) => Err(CliError::new(
             Exit::USAGE,
-            UNDONE,
+            "no contract was chosen",
             format!("more than one contract begins with {id}"),
             "give more digits",
         )),

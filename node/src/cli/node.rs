@@ -6,9 +6,17 @@ use super::exit::Exit;
 use super::{NodeUp, text};
 use crate::api::BindError;
 use crate::api::types::{NodeState, NodeStatus};
-use crate::config::{Origin, RawConfig, schema};
+use crate::config::{Origin, RawConfig, Taken, schema};
 use crate::overlay::StartError;
 use clap::Subcommand;
+use std::fs::File;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Time for a node to end.
+const STOP: Duration = Duration::from_secs(60);
+/// Between two looks whether it has.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The node of this data folder.
 #[derive(Clone, Debug, Subcommand)]
@@ -42,13 +50,32 @@ impl NodeCommand {
             }),
             NodeCommand::Stop => at.wait(async {
                 let client = at.client()?;
-                client
-                    .tell("/node/stop")
-                    .await
-                    .during("the node does not stop")
+                let told = client.tell("/node/stop").await;
+                told.during("the node does not stop")?;
+                gone(&at.home.lock()).await
             }),
         }
     }
+}
+
+/// Waits until the node has let go of its folder, so that another one can start there.
+async fn gone(lock: &Path) -> Result<(), CliError> {
+    let began = Instant::now();
+    // One that may not be read belongs to another user's node: nothing tells when it has ended.
+    while let Ok(file) = File::open(lock)
+        && file.try_lock_shared().is_err()
+    {
+        if began.elapsed() > STOP {
+            return Err(CliError::new(
+                Exit::FAILED,
+                "the node was told to stop",
+                format!("it has not ended within {} s", STOP.as_secs()),
+                "look for the reason in its log",
+            ));
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    Ok(())
 }
 
 fn up(at: &Context, node_up: NodeUp) -> Result<(), CliError> {
@@ -68,8 +95,11 @@ fn up(at: &Context, node_up: NodeUp) -> Result<(), CliError> {
     })
 }
 
-/// Advice where the node cannot have an address or a socket.
+/// Advice where the node cannot have its folder, an address or a socket.
 fn remedy(error: &anyhow::Error, at: &Context) -> Option<String> {
+    if error.downcast_ref::<Taken>().is_some() {
+        return Some("gridbay node status shows it, gridbay node stop ends it".to_owned());
+    }
     let of_network = |cause: &StartError| match cause {
         StartError::Listen { .. } => Some("listen"),
         _ => None,

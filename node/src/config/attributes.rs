@@ -5,6 +5,7 @@
 
 use super::raw::{ConfigError, RawConfig};
 use super::read::read;
+use crate::ui::is_unseen;
 use gridbay_core::query::attribute::{NAME_CHARS, OWN, name_is_valid};
 use gridbay_protocol::limits;
 use std::collections::BTreeMap;
@@ -73,7 +74,7 @@ fn one(name: &str, value: &Value) -> Result<(String, String), String> {
     if !(1..=VALUE_CHARS).contains(&length) || text.len() > limits::ADDRESS_CHARS {
         return Err(format!("`{name}`: want 1 to {VALUE_CHARS} characters"));
     }
-    if text.chars().any(char::is_control) {
+    if text.chars().any(is_unseen) {
         return Err(format!("`{name}`: want characters that can be shown"));
     }
     let name = match FIXED.contains(&name) {

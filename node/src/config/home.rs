@@ -3,6 +3,11 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+/// A node runs in a folder already.
+#[derive(Debug, thiserror::Error)]
+#[error("a node runs already in {}", .0.display())]
+pub struct Taken(pub PathBuf);
+
 /// Paths in a data folder. Nothing is touched by asking for them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home(PathBuf);
@@ -50,6 +55,10 @@ impl Home {
     /// Unix socket of the API, unless configured elsewhere.
     pub fn socket(&self) -> PathBuf {
         self.0.join("api.sock")
+    }
+    /// File that a running node keeps locked.
+    pub fn lock(&self) -> PathBuf {
+        self.0.join("lock")
     }
     /// Token of the API's TCP side.
     pub fn token(&self) -> PathBuf {

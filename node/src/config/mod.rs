@@ -13,7 +13,7 @@ mod read;
 pub mod schema;
 mod solver;
 
-pub use home::Home;
+pub use home::{Home, Taken};
 pub use net::NetConfig;
 pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{ConfigError, Origin, RawConfig, Sources};

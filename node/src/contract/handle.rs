@@ -1,8 +1,8 @@
 //! Contracts: listing them, and the entries of their parties.
 
 use crate::api::Answer;
-use crate::api::ApiError;
 use crate::api::types::{Contract, ContractRole, ContractWord};
+use crate::api::{ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{no_account, not_found};
 use crate::market::class_name;
@@ -36,6 +36,13 @@ impl NodeBackend {
             })
         });
         let before: Contract = looked.await?.map_err(|error: ApiError| error)?;
+        if let Some(flaw) = flaw(word, before.role, before.signed, before.closed) {
+            return Err(ApiError::new(
+                ErrorCode::Refused,
+                format!("contract {contract}: {flaw}"),
+                "gridbay contract show tells its parties and its state",
+            ));
+        }
         let entry = match word {
             ContractWord::Sign => ContractEntry::Sign { contract },
             ContractWord::Close => ContractEntry::Close { contract },
@@ -47,6 +54,23 @@ impl NodeBackend {
             closed: true,
             ..before
         }))
+    }
+}
+
+/// The reason for which the ledger would refuse a party's word; without this look its entry would
+/// wait in vain.
+fn flaw(
+    word: ContractWord,
+    role: ContractRole,
+    signed: bool,
+    closed: bool,
+) -> Option<&'static str> {
+    match word {
+        ContractWord::Sign if role != ContractRole::Provider => Some("only its provider signs it"),
+        ContractWord::Close if role != ContractRole::Client => Some("only its client closes it"),
+        ContractWord::Sign if signed => Some("it is signed already"),
+        ContractWord::Close if closed => Some("it is closed already"),
+        _ => None,
     }
 }
 
@@ -91,4 +115,27 @@ fn view(core: &Core, id: &OrderId) -> Option<Contract> {
         earned: progress.map_or(Credits::ZERO, |p| p.earned),
         owed: progress.map_or(Credits::ZERO, |p| p.owed),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_party_has_its_word_once() {
+        use ContractRole::{Client, None as Stranger, Provider};
+        use ContractWord::{Close, Sign};
+        let refused = |word, role, signed, closed| flaw(word, role, signed, closed).is_some();
+        assert!(!refused(Sign, Provider, false, false));
+        assert!(
+            !refused(Close, Client, false, false),
+            "a proposal is taken back"
+        );
+        assert!(!refused(Close, Client, true, false));
+        for (word, others) in [(Sign, [Client, Stranger]), (Close, [Provider, Stranger])] {
+            assert!(others.iter().all(|role| refused(word, *role, false, false)));
+        }
+        assert!(refused(Sign, Provider, true, false));
+        assert!(refused(Close, Client, true, true));
+    }
 }

@@ -13,6 +13,7 @@ use crate::keys::random;
 use crate::market::class_named;
 use crate::market::desk::{Answer, Desk};
 use crate::market::odds::{Odds, odds};
+use crate::ui::is_unseen;
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
@@ -198,7 +199,7 @@ pub(crate) fn job_id(key: &OrderKey) -> JobId {
 fn name(given: Option<String>, argv: &[String]) -> Answer<String> {
     if let Some(name) = given {
         let fits = (1..=limits::NAME_CHARS).contains(&name.chars().count());
-        let printable = !name.chars().any(char::is_control);
+        let printable = !name.chars().any(is_unseen);
         return if fits && printable {
             Ok(name)
         } else {
@@ -208,7 +209,7 @@ fn name(given: Option<String>, argv: &[String]) -> Answer<String> {
     }
     let program = argv.first().map_or("", String::as_str);
     let file = program.rsplit('/').next().unwrap_or(program);
-    let printable = file.chars().filter(|c| !c.is_control());
+    let printable = file.chars().filter(|c| !is_unseen(*c));
     Ok(printable.take(limits::NAME_CHARS).collect())
 }
 

@@ -38,8 +38,33 @@ pub fn note(line: &str) {
     let _ = err(format!("{}\n", clean(line)).as_bytes());
 }
 
-/// The text without control characters.
+/// The text without characters that are not seen.
 pub fn clean(text: &str) -> String {
-    let shown = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let shown = |c: char| if is_unseen(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
+}
+
+/// Whether a character steers a terminal, or the direction or breaks of lines, instead of showing:
+/// with one of those a name could look like another.
+pub fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_seen_is_marked() {
+        let texts = [
+            ("plain ünïcödé 日本", "plain ünïcödé 日本"),
+            ("a\x1b[2Jb\n", "a\u{fffd}[2Jb\u{fffd}"),
+            ("exe\u{202e}fdp.", "exe\u{fffd}fdp."),
+            ("a\u{200b}b\u{feff}", "a\u{fffd}b\u{fffd}"),
+        ];
+        for (text, shown) in texts {
+            assert_eq!(clean(text), shown);
+        }
+    }
 }

@@ -57,9 +57,13 @@ fn describe(advice: &BidAdvice, wish: &BidWish) -> String {
         let time = text::span(u64::from(advice.seconds) * 1_000);
         let size = if wish.divisible { "--array" } else { "-n" };
         said += &format!(
-            "for {time} it can cost {most} credits at most: gridbay run {size} {} --max-price {price}\n",
-            advice.nodes
+            "for {time} it can cost {most} credits at most: gridbay run {size} {} --max-price {price} --time {}s",
+            advice.nodes, advice.seconds
         );
+        if let Some(class) = &wish.class {
+            said += &format!(" --class {class}");
+        }
+        said += "\n";
     }
     if advice.prices.is_empty() {
         return said;
