@@ -36,7 +36,6 @@ use gridbay_protocol::advert::Advert;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
-use gridbay_protocol::offer::OfferTerms;
 use std::sync::Arc;
 
 /// The parts of a core.
@@ -103,20 +102,6 @@ impl Core {
     /// validates.
     pub fn seek_hints(&mut self) {
         self.seeker.get_or_insert_default();
-    }
-    /// Begins with the offers that an earlier run held back, on a disk that is short of room or
-    /// not.
-    pub fn withhold(&mut self, offers: Vec<OfferTerms>, short: bool) {
-        self.withheld = Withheld::new(offers);
-        self.seller.set_short(short);
-    }
-    /// From now on fails new leases and holds the node's offers back.
-    pub fn drain(&mut self) {
-        self.seller.drain();
-    }
-    /// The offers held back.
-    pub fn withheld(&self) -> &Withheld {
-        &self.withheld
     }
     /// The ledger's state.
     pub fn state(&self) -> &State {

@@ -1,4 +1,4 @@
-//! The owner's commands: entries of the node's account, orders to the agents.
+//! The owner's commands: entries of the node's account, orders to the agents, offers held back.
 
 use crate::buy::{Desk, NewOrder};
 use crate::core::Core;
@@ -9,12 +9,29 @@ use crate::key::OrderKey;
 use crate::reply::{Refused, Reply};
 use crate::signer::Signer;
 use crate::wallet;
+use crate::withheld::Withheld;
 use gridbay_host::{Fault, HostInput};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Credits;
 
 impl Core {
+    /// Begins with the offers that an earlier run held back, on a disk that is short of room or
+    /// not.
+    pub fn withhold(&mut self, offers: Vec<OfferTerms>, short: bool) {
+        self.withheld = Withheld::new(offers);
+        self.seller.set_short(short);
+    }
+    /// From now on fails new leases and holds the node's offers back.
+    pub fn drain(&mut self) {
+        self.seller.drain();
+    }
+    /// The offers held back.
+    pub fn withheld(&self) -> &Withheld {
+        &self.withheld
+    }
+
     /// Answers a command of the owner.
     pub(crate) fn command(
         &mut self,

@@ -44,7 +44,8 @@ pub(super) struct SetArgs {
     /// Seconds of notice before units are taken back [default: never taken back]
     #[arg(long, value_name = "SECONDS")]
     pub(super) notice: Option<u32>,
-    /// How its units are sold first; what is left of them is auctioned, except under posted
+    /// How its units are sold first, also when an offer is changed; what is left is auctioned,
+    /// except under posted
     #[arg(long, value_enum, default_value_t = Sold::Ausubel)]
     mechanism: Sold,
     /// Under deadline: least gain for which a job is taken, as a part of its price [default: 0.8]
