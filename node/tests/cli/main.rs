@@ -245,10 +245,6 @@ async fn answers_in_both_forms() {
         "{}",
         status.out
     );
-    assert_eq!(
-        gridbay(data, &["-o", "json", "node", "drain"]).await.json()["state"],
-        "draining"
-    );
     let words = [
         "offer",
         "set",
@@ -266,6 +262,12 @@ async fn answers_in_both_forms() {
         (&offer["label"], &offer["reserve"]),
         (&1.into(), &"0.5".into())
     );
+    assert_eq!(
+        gridbay(data, &["-o", "json", "node", "drain"]).await.json()["state"],
+        "draining"
+    );
+    let late = gridbay(data, &words).await;
+    assert_eq!(late.code, 9, "it sells nothing more: {}", late.err);
     let shown = gridbay(data, &["config", "show", "-o", "json", "--set", "log=warn"])
         .await
         .json();
