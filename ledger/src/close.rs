@@ -33,6 +33,7 @@ use crate::record::Lease;
 use crate::sell::ausubel::amend;
 use crate::sell::sealed::unopened;
 use crate::sell::{self, contract};
+use crate::view::Book;
 use crate::work::Work;
 use crate::{bank, book, catalogue, heartbeat, retention, slot};
 use gridbay_protocol::effect::OrderEnd;
@@ -66,7 +67,7 @@ fn close_round(work: &mut Work<'_>) {
         bank::turn::turn(&mut work.bank());
         slot::turn(&mut work.till());
     }
-    time_out(work);
+    time_out(&mut work.book());
     contract::time_out(&mut work.pacts());
     if work.closes_slot() {
         for room in sell::ROOMS {
@@ -96,10 +97,10 @@ fn end_overdue(work: &mut Work<'_>) {
     }
 }
 
-fn time_out(work: &mut Work<'_>) {
-    let height = work.height();
-    let slot = work.calendar().slot(height);
-    let orders = work.tables.orders.iter();
+fn time_out(at: &mut Book<'_, '_>) {
+    let height = at.height();
+    let slot = at.calendar().slot(height);
+    let orders = at.orders().iter();
     let waiting = orders.filter(|(_, order)| order.lease.is_none());
     let late = waiting.filter(|(_, order)| {
         let live = order.stage.live();
@@ -107,6 +108,6 @@ fn time_out(work: &mut Work<'_>) {
     });
     let late: Vec<OrderId> = late.map(|(id, _)| *id).collect();
     for id in &late {
-        book::end(&mut work.book(), id, OrderEnd::TimedOut);
+        book::end(at, id, OrderEnd::TimedOut);
     }
 }

@@ -24,7 +24,6 @@ mod seats;
 mod share;
 mod spent;
 mod unopened;
-mod way;
 
 pub use account::Account;
 pub use ausubel::BidOrder;
@@ -40,7 +39,7 @@ pub(crate) use holding::{Held, Holding};
 pub use lease::Lease;
 pub(crate) use live::{List, Live, Opening, Ran};
 pub use offer::{Offer, Pending};
-pub use order::{Order, Stage};
+pub use order::{Order, Stage, Way};
 pub(crate) use posted::PostedOrder;
 pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
 pub use reservation::{Booking, ReservationOrder};
@@ -51,7 +50,6 @@ pub use seats::{Closed, Seats};
 pub use share::ShareOrder;
 pub use spent::Spent;
 pub use unopened::Unopened;
-pub use way::Way;
 
 use crate::roots;
 use crate::table::{self, Changes, Table};

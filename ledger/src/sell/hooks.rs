@@ -24,7 +24,7 @@ pub(crate) trait Sells {
 }
 
 /// A mechanism's hooks.
-pub(crate) struct Room {
+pub(crate) struct Hooks {
     pub(crate) at_block: fn(&mut Work<'_>, &[OrderId]),
     pub(crate) at_slot: fn(&mut Work<'_>),
     pub(crate) at_round: fn(&mut Work<'_>),
@@ -32,9 +32,9 @@ pub(crate) struct Room {
     pub(super) given_up: fn(&mut Money<'_, '_>, &OrderId),
 }
 
-impl Room {
-    pub(super) const fn of<M: Sells>() -> Room {
-        Room {
+impl Hooks {
+    pub(super) const fn of<M: Sells>() -> Hooks {
+        Hooks {
             at_block: M::at_block,
             at_slot: M::at_slot,
             at_round: M::at_round,

@@ -27,23 +27,23 @@ use buy::Buys;
 use deadline::Deadlines;
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
-use hooks::Room;
+use hooks::Hooks;
 use posted::PostedPrices;
 use reservation::Reservations;
 use share::Shares;
 
-static DEADLINE: Room = Room::of::<Deadlines>();
-static RESERVATION: Room = Room::of::<Reservations>();
-static SHARE: Room = Room::of::<Shares>();
-static AUSUBEL: Room = Room::of::<Ausubel>();
-static BUY: Room = Room::of::<Buys>();
-static POSTED: Room = Room::of::<PostedPrices>();
+static DEADLINE: Hooks = Hooks::of::<Deadlines>();
+static RESERVATION: Hooks = Hooks::of::<Reservations>();
+static SHARE: Hooks = Hooks::of::<Shares>();
+static AUSUBEL: Hooks = Hooks::of::<Ausubel>();
+static BUY: Hooks = Hooks::of::<Buys>();
+static POSTED: Hooks = Hooks::of::<PostedPrices>();
 
 /// All mechanisms, in the order of their turns.
-pub(crate) static ROOMS: [&Room; 6] = [&DEADLINE, &RESERVATION, &SHARE, &AUSUBEL, &BUY, &POSTED];
+pub(crate) static ROOMS: [&Hooks; 6] = [&DEADLINE, &RESERVATION, &SHARE, &AUSUBEL, &BUY, &POSTED];
 
 /// The mechanism of an order; `None` while it is sealed.
-fn room(order: &Order) -> Option<&'static Room> {
+fn room(order: &Order) -> Option<&'static Hooks> {
     Some(match order.stage.live().map(Live::way)? {
         Way::Bid => &AUSUBEL,
         Way::Buy => &BUY,

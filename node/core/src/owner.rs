@@ -63,6 +63,16 @@ impl Core {
                 return Ok(Reply::Refused(Refused::draining()));
             }
         }
+        let label = match &command {
+            Command::SetOffer(terms) => Some(terms.label),
+            Command::WithdrawOffer(label) => Some(*label),
+            _ => None,
+        };
+        if let Some(label) = label
+            && self.is_changing(label)
+        {
+            return Ok(Reply::Refused(Refused::changing(label)));
+        }
         if let Command::WithdrawOffer(label) = command
             && self.withdraw_withheld(label, effects)
         {
@@ -70,9 +80,24 @@ impl Core {
         }
         match body_of(self, &command) {
             Err(refused) => Ok(Reply::Refused(refused)),
-            Ok(Some(body)) => self.submit_own(now, body, effects),
+            Ok(Some(body)) => {
+                let reply = self.submit_own(now, body, effects)?;
+                if matches!(reply, Reply::Submitted(_))
+                    && let Some(label) = label
+                {
+                    self.withheld.forget(label, effects);
+                }
+                Ok(reply)
+            }
             Ok(None) => self.command_of_agents(now, command, effects),
         }
+    }
+
+    /// Whether an entry of the node itself about an offer is on its way.
+    fn is_changing(&self, label: u32) -> bool {
+        let (state, hold) = (self.host.state(), !self.seller.takes_leases());
+        let changing = |own| self.withheld.is_changing(state, own, label, hold);
+        self.account.as_ref().is_some_and(changing)
     }
 
     /// Forgets an offer that is held back. False if it has to be withdrawn from the ledger as well.
@@ -82,7 +107,9 @@ impl Core {
             let mut absent = self.withheld.absent(state, &own);
             absent.any(|terms| terms.label == label)
         });
-        self.withheld.forget(label, effects);
+        if absent {
+            self.withheld.forget(label, effects);
+        }
         absent
     }
 

@@ -35,7 +35,7 @@ pub struct Refused {
 }
 
 /// Reasons in a word that only a node gives, beside those of the ledger.
-pub const OWN_WORDS: &[&str] = &["job", "signature", "trouble", "busy"];
+pub const OWN_WORDS: &[&str] = &["job", "signature", "trouble", "draining", "busy"];
 
 /// Kinds of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,6 +125,14 @@ impl Refused {
             "draining",
             "this node drains, so it holds its offers back",
             "start it again: `gridbay node stop`, then `gridbay node up`",
+        )
+    }
+    /// For an offer that the node itself withdraws or sets again.
+    pub(crate) fn changing(label: u32) -> Refused {
+        Refused::not_ready(
+            "busy",
+            &format!("offer {label} is being withdrawn, or set again, by this node"),
+            "try again in a few seconds",
         )
     }
     pub(crate) fn too_many() -> Refused {

@@ -5,7 +5,9 @@
 //!    restarts.
 //! 2. After that each is set again with those terms, unless the owner has set or withdrawn it
 //!    meanwhile. A node does not drain any more once it is started again.
-//! 3. An entry that has not shown up is sent again. The memory of an offer goes when the offer
+//! 3. After a restart an entry of the run before may still be on its way: an offer that stands then is
+//!    remembered until none can be.
+//! 4. An entry that has not shown up is sent again. The memory of an offer goes when the offer
 //!    stands and no entry about it can be on its way.
 
 use crate::effect::Effect;
@@ -17,6 +19,7 @@ use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::{OfferTerms, offer_id};
 use std::collections::BTreeMap;
+use std::mem;
 
 /// Heights after which an entry that has not shown up is sent again.
 const REPEAT_HEIGHTS: u64 = 8;
@@ -37,6 +40,8 @@ pub struct Withheld {
     offers: BTreeMap<u32, OfferTerms>,
     /// The last entry about each: its request, and the height at which it was sent.
     sent: BTreeMap<u32, (Ask, u64)>,
+    /// Read back from disk, and no block looked at since.
+    read_back: bool,
 }
 
 impl Withheld {
@@ -46,6 +51,7 @@ impl Withheld {
         Withheld {
             offers: offers.into_iter().map(of).collect(),
             sent: BTreeMap::new(),
+            read_back: true,
         }
     }
     /// Parses what [`Effect::SaveWithheld`] had kept.
@@ -64,6 +70,24 @@ impl Withheld {
         let account = *account;
         let all = self.offers.values();
         all.filter(move |terms| !stands(state, &account, terms.label))
+    }
+    /// Whether an entry about an offer is on its way that the owner's next one could meet in one
+    /// block, where either may come first. The node holds offers back, or sets them again.
+    pub(crate) fn is_changing(
+        &self,
+        state: &State,
+        account: &AccountId,
+        label: u32,
+        hold: bool,
+    ) -> bool {
+        let stands = stands(state, account, label);
+        self.sent.get(&label).is_some_and(|(ask, at)| {
+            let undone = match ask {
+                Ask::Withdraw => hold && stands,
+                Ask::Set => !stands,
+            };
+            undone && state.height() <= at + ENTRY_HEIGHTS
+        })
     }
     /// The owner does not sell it any more. Whether it was held back.
     pub(crate) fn forget(&mut self, label: u32, effects: &mut Vec<Effect>) -> bool {
@@ -84,12 +108,17 @@ impl Withheld {
         effects: &mut Vec<Effect>,
     ) -> Vec<EntryBody> {
         let height = state.height();
-        let before = self.offers.len();
+        if mem::take(&mut self.read_back) {
+            let labels = self.offers.keys();
+            let sent = labels.map(|label| (*label, (Ask::Withdraw, height)));
+            self.sent.extend(sent);
+        }
+        let before = self.offers.clone();
         let (ask, due) = match hold {
             true => (Ask::Withdraw, self.standing(state, account, node)),
             false => (Ask::Set, self.missing(state, account)),
         };
-        if self.offers.len() != before {
+        if self.offers != before {
             effects.push(self.save());
         }
         let again = |sent: &(Ask, u64)| sent.0 != ask || height >= sent.1 + REPEAT_HEIGHTS;

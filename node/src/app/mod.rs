@@ -231,13 +231,26 @@ async fn asked_to_stop(mut owner: watch::Receiver<bool>) {
     }
 }
 
+/// Attempts to lock the folder after the first, and the pause before each.
+const LOCK_TRIES: u32 = 5;
+const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+
 /// One node per folder: holds a lock for as long as the file is open.
 fn take_folder(home: &Home) -> anyhow::Result<File> {
     private_folder(home.path())
         .with_context(|| format!("cannot make {}", home.path().display()))?;
     let path = home.lock();
     let file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
-    match file.try_lock() {
+    // `node stop` has it for a moment to see whether it can be had.
+    let mut lock = file.try_lock();
+    for _ in 0..LOCK_TRIES {
+        if !matches!(lock, Err(fs::TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(LOCK_PAUSE);
+        lock = file.try_lock();
+    }
+    match lock {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => Err(Taken(home.path().to_owned()).into()),
         Err(fs::TryLockError::Error(error)) => {

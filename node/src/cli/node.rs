@@ -25,7 +25,7 @@ pub(super) enum NodeCommand {
     Up,
     /// Show what the node is doing
     Status,
-    /// Take no new leases; the node ends when those it has are over
+    /// Take no new leases and hold the offers back; bids that run on them end at the next slot
     Drain,
     /// Stop the node; running jobs go on and are adopted at the next start
     Stop,

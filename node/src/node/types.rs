@@ -17,7 +17,7 @@ named! {
         /// Its account was closed since it started: it follows the ledger and neither buys nor
         /// sells.
         Closed = "closed",
-        /// Takes no new leases; ends when those it has are over.
+        /// Takes no new leases, and holds its offers back until it is started again.
         Draining = "draining",
         /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is
         /// cured.

@@ -96,22 +96,29 @@ impl NodeBackend {
         refused.is_some_and(|error| error.code == ErrorCode::Refused)
     }
 
-    /// This node's own standing offers that this machine does not sell, by label, and why.
+    /// This node's own offers that stand or are held back and that this machine does not sell, by
+    /// label, and why.
     pub(crate) async fn unsold_offers(&self) -> Answer<Vec<(u32, NotSold)>> {
         let (selling, node) = (Arc::clone(&self.parts.selling), self.parts.node);
         let unsold = self.query(move |core| {
             let (state, own) = (core.state(), core.account());
             let mine = own.iter().flat_map(|own| state.offers_of(own));
             let here = mine.filter(|(_, offer)| {
-                offer.terms.node == node && !matches!(offer.pending, Some(Pending::Withdraw))
-            });
-            let why = |offer: &gridbay_ledger::Offer| {
-                let class = state.class(&offer.terms.class)?;
-                let why = selling.check(class.key.isolation).err()?;
+                let goes = matches!(offer.pending, Some(Pending::Withdraw));
                 let stands = offer.active || offer.pending.is_some();
-                stands.then_some((offer.terms.label, why))
+                offer.terms.node == node && stands && !goes
+            });
+            let standing = here.map(|(_, offer)| &offer.terms);
+            let held_back = own
+                .iter()
+                .flat_map(|own| core.withheld().absent(state, own));
+            let why = |terms: &OfferTerms| {
+                let class = state.class(&terms.class)?;
+                let why = selling.check(class.key.isolation).err()?;
+                Some((terms.label, why))
             };
-            here.filter_map(|(_, offer)| why(offer)).collect::<Vec<_>>()
+            let all = standing.chain(held_back);
+            all.filter_map(why).collect::<Vec<_>>()
         });
         unsold.await
     }

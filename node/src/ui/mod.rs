@@ -48,7 +48,12 @@ pub fn clean(text: &str) -> String {
 /// with one of those a name could look like another.
 pub fn is_unseen(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}'
+        )
+        || matches!(c, '\u{200b}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -62,6 +67,7 @@ mod tests {
             ("a\x1b[2Jb\n", "a\u{fffd}[2Jb\u{fffd}"),
             ("exe\u{202e}fdp.", "exe\u{fffd}fdp."),
             ("a\u{200b}b\u{feff}", "a\u{fffd}b\u{fffd}"),
+            ("می\u{200c}خواهم", "می\u{200c}خواهم"),
         ];
         for (text, shown) in texts {
             assert_eq!(clean(text), shown);

@@ -189,7 +189,7 @@ impl Sharing {
     fn sell(&self, outcome: &Outcome<OrderId>, draw: u32) -> Option<Sold<OrderId>> {
         let types = self.claims.first()?.weights.len();
         let pool = Pool {
-            posted: lots(self.units, self.reserve.0, types),
+            stocks: lots(self.units, self.reserve.0, types),
             cap_ppm: self.terms.cap_ppm,
         };
         let claims: BTreeMap<OrderId, &SharingClaim> =

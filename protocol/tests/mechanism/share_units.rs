@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use gridbay_protocol::mechanism::share::units::{Pool, Posted, Sold, WHOLE_PPM, sell};
+use gridbay_protocol::mechanism::share::units::{Pool, Sold, Stock, WHOLE_PPM, sell};
 use gridbay_protocol::mechanism::share::{Input, Job, Outcome, Terms, Utility, clear};
 use proptest::prelude::*;
 
-fn posted() -> impl Strategy<Value = Posted> {
+fn stock() -> impl Strategy<Value = Stock> {
     let units = prop_oneof![0u64..40, Just(u64::MAX)];
     let minimum = prop_oneof![Just(0u64), 1u64..2_000, Just(u64::MAX)];
-    (units, minimum).prop_map(|(units, minimum)| Posted { units, minimum })
+    (units, minimum).prop_map(|(units, minimum)| Stock { units, minimum })
 }
 
 fn jobs() -> impl Strategy<Value = Vec<Job<u64>>> {
@@ -28,7 +28,7 @@ fn jobs() -> impl Strategy<Value = Vec<Job<u64>>> {
 
 /// Restates what a sale must satisfy for one type.
 fn assert_sound(pool: &Pool, outcome: &Outcome<u64>, sold: &Sold<u64>, kind: usize, users: u64) {
-    let Posted { units, minimum } = pool.posted[kind];
+    let Stock { units, minimum } = pool.stocks[kind];
     let (mut total, mut paid) = (0u128, 0u128);
     let mut of_user: BTreeMap<u64, u128> = BTreeMap::new();
     for (award, sale) in outcome.awards.iter().zip(&sold.sales) {
@@ -63,7 +63,7 @@ fn assert_sound(pool: &Pool, outcome: &Outcome<u64>, sold: &Sold<u64>, kind: usi
 proptest! {
     #[test]
     fn sales_are_sound(
-        posted in prop::collection::vec(posted(), 3),
+        stocks in prop::collection::vec(stock(), 3),
         cap_ppm in prop_oneof![Just(WHOLE_PPM), 0..=WHOLE_PPM],
         jobs in jobs(),
         sixteenths in 0u32..=16,
@@ -71,7 +71,7 @@ proptest! {
     ) {
         let terms = Terms { sixteenths, max_rounds: 10, ..Terms::usual(3) };
         let outcome = clear(&Input { terms, jobs }).unwrap();
-        let pool = Pool { posted, cap_ppm };
+        let pool = Pool { stocks, cap_ppm };
         let sold = sell(&pool, &outcome, |id| id % users).unwrap();
         for kind in 0..3 {
             assert_sound(&pool, &outcome, &sold, kind, users);
@@ -85,7 +85,7 @@ proptest! {
     ) {
         let job = Job { id: 7, budget, utility: Utility::Linear, weights: vec![1] };
         let outcome = clear(&Input { terms: Terms::usual(1), jobs: vec![job] }).unwrap();
-        let pool = Pool { posted: vec![Posted { units, minimum }], cap_ppm };
+        let pool = Pool { stocks: vec![Stock { units, minimum }], cap_ppm };
         let sold = sell(&pool, &outcome, |id| *id).unwrap();
         let got = sold.sales[0].units[0];
         let capped = units * u64::from(cap_ppm) / 1_000_000;

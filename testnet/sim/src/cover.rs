@@ -16,7 +16,7 @@ use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_ledger::Refusal;
 use gridbay_protocol::block::Block;
-use gridbay_protocol::effect::Effect as Posted;
+use gridbay_protocol::effect::Effect as LedgerEffect;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::record::contract::ContractEvent;
@@ -197,17 +197,19 @@ impl Cover {
         }
     }
     /// Notes the effects of a decided block.
-    pub fn posted(&mut self, posted: &Posted) {
-        match posted {
-            Posted::Posting(posting) => self.see("Reason", kinds::reason_name(&posting.reason)),
-            Posted::Order { end, .. } => self.see("OrderEnd", kinds::order_end_name(end)),
-            Posted::Lease(event) => {
+    pub fn posted(&mut self, effect: &LedgerEffect) {
+        match effect {
+            LedgerEffect::Posting(posting) => {
+                self.see("Reason", kinds::reason_name(&posting.reason))
+            }
+            LedgerEffect::Order { end, .. } => self.see("OrderEnd", kinds::order_end_name(end)),
+            LedgerEffect::Lease(event) => {
                 self.see("LeaseEvent", kinds::lease_event_name(event));
                 if let LeaseEvent::Ended { end, .. } = event {
                     self.see("LeaseEnd", kinds::lease_end_name(end));
                 }
             }
-            Posted::Clearing(record) => {
+            LedgerEffect::Clearing(record) => {
                 self.see("ClearingKind", kinds::clearing_kind_name(&record.kind));
                 self.see("Rule", kinds::rule_name(&record.policy.rule));
                 if !record.held.is_empty() {
@@ -217,20 +219,20 @@ impl Cover {
                     self.see("Market", "ContestedClearing");
                 }
             }
-            Posted::Contract(event) => {
+            LedgerEffect::Contract(event) => {
                 self.see("ContractEvent", kinds::contract_event_name(event));
                 if let ContractEvent::Decided(job) = event {
                     self.see("Market", if job.done { "JobDone" } else { "JobFailed" });
                 }
             }
-            Posted::Reservation(record) => {
+            LedgerEffect::Reservation(record) => {
                 let won = !record.booked.is_empty();
                 self.see("Market", if won { "Booking" } else { "Passover" });
                 if record.beaten.is_some() {
                     self.see("Market", "Hint");
                 }
             }
-            Posted::Buy(record) => {
+            LedgerEffect::Buy(record) => {
                 if record.parts.len() > 1 {
                     self.see("Market", "Group");
                 }
@@ -238,11 +240,11 @@ impl Cover {
                 let name = if displaced { "Preemption" } else { "Purchase" };
                 self.see("Market", name);
             }
-            Posted::Planning(_) => self.see("Market", "Planning"),
-            Posted::Sharing(record) if record.claims.len() > 1 => {
+            LedgerEffect::Planning(_) => self.see("Market", "Planning"),
+            LedgerEffect::Sharing(record) if record.claims.len() > 1 => {
                 self.see("Market", "ContestedPool")
             }
-            Posted::Posted(record) => {
+            LedgerEffect::Posted(record) => {
                 let name = match (record.served.len(), record.bids.len()) {
                     (0, _) => "HiredOut",
                     (served, bids) if served < bids => "HiredInPart",

@@ -33,7 +33,7 @@ use ask::Question;
 use gridbay_host::Host;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
-use gridbay_protocol::effect::Effect as Posted;
+use gridbay_protocol::effect::Effect as LedgerEffect;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{ClassId, EntryId, OrderId};
 use gridbay_protocol::keys::PublicKey;
@@ -160,7 +160,13 @@ impl Buyer {
     }
 
     /// Notes the effects of the block of `height`. The state may be that of a later block.
-    pub fn note(&mut self, state: &State, height: u64, posted: &[Posted], signer: &Signer<'_>) {
+    pub fn note(
+        &mut self,
+        state: &State,
+        height: u64,
+        posted: &[LedgerEffect],
+        signer: &Signer<'_>,
+    ) {
         let calendar = state.calendar();
         // Orders read back from disk have not looked at a block yet.
         for (key, agent) in self.orders.iter_mut().filter(|(_, a)| a.id.is_none()) {
@@ -169,8 +175,8 @@ impl Buyer {
         }
         for effect in posted {
             match effect {
-                Posted::Posting(posting) => self.note_posting(posting, height),
-                Posted::Sharing(sharing) => {
+                LedgerEffect::Posting(posting) => self.note_posting(posting, height),
+                LedgerEffect::Sharing(sharing) => {
                     for claim in &sharing.claims {
                         if let Some(agent) = self.by_id(&claim.order) {
                             agent.note_inclusion(height);

@@ -73,6 +73,35 @@ fn a_node_that_drains_sells_nothing_until_it_is_started_again() {
 }
 
 #[test]
+fn a_node_killed_as_its_offers_are_withdrawn_sets_them_again() {
+    let mut world = market();
+    world.command(0, Command::Drain);
+    let sent = |w: &World| !w.nodes[0].withheld.is_empty();
+    assert!(world.run_until(1_000, sent));
+    assert_eq!(on_sale(&world, 0), 2, "its withdrawal is in no block yet");
+    world.nodes[0].replies.clear();
+    world.command(0, Command::WithdrawOffer(0));
+    world.run(1);
+    let busy = |reply: &Reply| matches!(reply, Reply::Refused(why) if why.word == "busy");
+    assert!(
+        world.nodes[0].replies.last().is_some_and(busy),
+        "either could come first"
+    );
+    // It returns with the state from before, in which the offer stands.
+    world.kill(0);
+    assert!(
+        world.run_until(20_000, |w| on_sale(w, 0) == 0),
+        "decided without it"
+    );
+    world.restart(0);
+    assert!(world.run_until(20_000, |w| on_sale(w, 0) == 2), "set again");
+    assert!(
+        !world.run_until(40_000, |w| on_sale(w, 0) == 0),
+        "and stands"
+    );
+}
+
+#[test]
 fn an_offer_that_the_owner_withdraws_meanwhile_stays_away() {
     let mut world = market();
     world.input(0, 0, Input::Short(true));

@@ -33,7 +33,7 @@ pub(crate) struct Node {
     pub(crate) replies: Vec<Reply>,
     pub(crate) memos: BTreeMap<RunId, Vec<u8>>,
     pub(crate) jobs: BTreeMap<RunId, Played>,
-    withheld: Vec<u8>,
+    pub(crate) withheld: Vec<u8>,
     life: u64,
     up: bool,
 }

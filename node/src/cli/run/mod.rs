@@ -15,7 +15,7 @@ use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{JobReason, JobRecord, JobRequest, JobState, Quote, Want};
+use crate::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Quote, Want};
 use crate::buy::flags::{NODES, NOT_SENT};
 use crate::buy::{Flags, Line};
 use crate::config::parse;
@@ -98,6 +98,10 @@ impl RunArgs {
         refuse_hopeless(&quote, &want)?;
         // Sellers may raise their prices while files are staged: what was told is what it may cost.
         want.budget = want.budget.or(Some(quote.most));
+        if matches!(want.how, How::Ausubel(_)) {
+            // The price of a bid follows the last clearing, unless it is given.
+            want.max_price = want.max_price.or(Some(quote.max_price));
+        }
         let request = plan.stage(&client, want).await?;
         let record = submit(&client, &request).await?;
         if self.detach {
@@ -272,7 +276,7 @@ pub(super) fn exit_of(record: &JobRecord) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::types::{Ahead, How, NodeGroup, Start};
+    use crate::api::types::{Ahead, NodeGroup, Start};
     use clap::Parser as _;
     use gridbay_protocol::ids::OfferId;
     use gridbay_protocol::mechanism::reservation::Channels;

@@ -62,18 +62,19 @@ impl Plan {
                 .ok_or_else(|| usage(format!("--env {variable} is no NAME=VALUE"), ""))?;
             plan.env.insert(name.to_owned(), value.to_owned());
         }
-        plan.add_program()?;
         for input in &args.input {
             plan.add_input(input)?;
         }
+        plan.add_program()?;
         Ok(plan)
     }
-    /// A program named with a slash comes along, unless it is the seller's: one that is found there
-    /// by an absolute path, and not here.
+    /// A program named with a slash comes along, unless it is among the inputs, or the seller's:
+    /// one that is found there by an absolute path, and not here.
     fn add_program(&mut self) -> Result<(), CliError> {
         let program = self.argv.first().cloned().unwrap_or_default();
         let path = Path::new(&program);
-        if !program.contains('/') || (path.is_absolute() && !path.exists()) {
+        let sellers = path.is_absolute() && !path.exists();
+        if !program.contains('/') || sellers || self.files.contains_key(&plain(&program)) {
             return Ok(());
         }
         let name = base_name(path)?;
@@ -212,6 +213,12 @@ mod tests {
         assert_eq!(plan.argv, ["./count", "-x"]);
         let names: Vec<_> = plan.files.keys().map(String::as_str).collect();
         assert_eq!(names, ["count", "data/deep/a.txt"]);
+        let input = format!("{program}:bin/tool");
+        for named in ["./bin/tool", "bin/tool"] {
+            let plan = self::plan(&["--input", &input, "--", named]).unwrap();
+            assert_eq!(plan.argv, [named], "it is among the inputs already");
+            assert_eq!(plan.files.len(), 1);
+        }
     }
 
     #[test]

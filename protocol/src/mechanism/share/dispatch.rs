@@ -25,7 +25,7 @@
 
 use std::fmt::Debug;
 
-use super::units::{Pool, Posted, Sold, UnitsError, sell, sell_as};
+use super::units::{Pool, Sold, Stock, UnitsError, sell, sell_as};
 use super::{Award, Outcome};
 
 /// Parts in which a slice's memory, disk and accelerators are sold.
@@ -33,15 +33,15 @@ pub const PARTS: u64 = 16;
 
 /// The stock of a pool of so many slices, processors first; see the module.
 #[must_use]
-pub fn lots(units: u32, reserve: u64, types: usize) -> Vec<Posted> {
+pub fn lots(units: u32, reserve: u64, types: usize) -> Vec<Stock> {
     let count = types.max(1) as u64;
     let part = reserve.div_ceil(PARTS * count);
     let units = u64::from(units);
-    let processors = Posted {
+    let processors = Stock {
         units,
         minimum: reserve.div_ceil(count) + (count - 1) * part,
     };
-    let other = Posted {
+    let other = Stock {
         units: units * (PARTS - 1),
         minimum: part,
     };
@@ -71,12 +71,12 @@ pub fn dispatch<K: Clone + Debug, U: Ord>(
     slot: &Slot<'_, K>,
     user: impl Fn(&K) -> U,
 ) -> Result<Sold<K>, UnitsError<K>> {
-    let types = pool.posted.len();
+    let types = pool.stocks.len();
     let odd = |a: &&Award<K>| a.shares.len() != types || a.parts.len() != types;
     if let Some(odd) = outcome.awards.iter().find(odd) {
         return Err(UnitsError::Types(odd.id.clone()));
     }
-    let Some(first) = pool.posted.first() else {
+    let Some(first) = pool.stocks.first() else {
         return Err(UnitsError::None);
     };
     let processors = part(pool, outcome, 0..1, |_| true);
@@ -114,7 +114,7 @@ fn part<K: Clone>(
     let taken = outcome.awards.iter().enumerate().filter(|(i, _)| takes(*i));
     let awards = taken.map(|(_, award)| cut(award)).collect();
     let pool = Pool {
-        posted: pool.posted[types.clone()].to_vec(),
+        stocks: pool.stocks[types.clone()].to_vec(),
         cap_ppm: pool.cap_ppm,
     };
     let outcome = Outcome { awards, ..*outcome };
@@ -180,7 +180,7 @@ mod tests {
 
     fn pool(units: u32, types: usize) -> Pool {
         Pool {
-            posted: lots(units, 0, types),
+            stocks: lots(units, 0, types),
             cap_ppm: WHOLE_PPM,
         }
     }
@@ -264,22 +264,22 @@ mod tests {
             let outcome = clear(&Input { terms, jobs }).unwrap();
             let units = 1 + next(9) as u32;
             let pool = Pool {
-                posted: lots(units, next(300), types),
+                stocks: lots(units, next(300), types),
                 cap_ppm: 200_000 + next(800_001) as u32,
             };
             let rank = |id: &u64| [((id * 7 + seed) % 13) as u8; 32];
             let slot = slot(next(1 << 32) as u32, &rank, &|id| 1 + id % 4);
             let sold = dispatch(&pool, &outcome, &slot, |id| id / 2).unwrap();
-            for (kind, posted) in pool.posted.iter().enumerate() {
+            for (kind, stock) in pool.stocks.iter().enumerate() {
                 let held: u64 = sold.sales.iter().map(|s| s.units[kind]).sum();
-                assert_eq!(held + sold.kept[kind], posted.units);
+                assert_eq!(held + sold.kept[kind], stock.units);
                 let paid: u128 = sold.sales.iter().map(|s| u128::from(s.pay[kind])).sum();
                 assert_eq!(paid, sold.earned[kind]);
-                assert!(paid >= u128::from(held * posted.minimum));
+                assert!(paid >= u128::from(held * stock.minimum));
                 for user in 0..6 {
                     let own = sold.sales.iter().filter(|s| s.id / 2 == user);
                     let own: u64 = own.map(|s| s.units[kind]).sum();
-                    assert!(own * 1_000_000 <= posted.units * u64::from(pool.cap_ppm));
+                    assert!(own * 1_000_000 <= stock.units * u64::from(pool.cap_ppm));
                 }
             }
             for (sale, award) in sold.sales.iter().zip(&outcome.awards) {

@@ -33,7 +33,7 @@ pub const WHOLE_PPM: u32 = 1_000_000;
 
 /// A pool's stock of one resource type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Posted {
+pub struct Stock {
     /// Units for sale in the slot.
     pub units: u64,
     /// Least price of a unit for a slot, micro-credits.
@@ -44,7 +44,7 @@ pub struct Posted {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
     /// The resource types, in the order of the weights.
-    pub posted: Vec<Posted>,
+    pub stocks: Vec<Stock>,
     /// The most of each type that one user may hold, in millionths of its units, to [`WHOLE_PPM`].
     pub cap_ppm: u32,
 }
@@ -102,10 +102,10 @@ pub fn sell<K: Clone + Debug, U: Ord>(
     user: impl Fn(&K) -> U,
 ) -> Result<Sold<K>, UnitsError<K>> {
     let most = |_: &K| u64::MAX;
-    let mut kinds = pool.posted.iter();
+    let mut kinds = pool.stocks.iter();
     let divide = |shares: &[u64]| {
-        let posted = kinds.next().expect("each type is divided once");
-        by_largest_remainder(posted.units, shares)
+        let stock = kinds.next().expect("each type is divided once");
+        by_largest_remainder(stock.units, shares)
     };
     sell_as(pool, outcome, user, divide, &most)
 }
@@ -122,7 +122,7 @@ pub(super) fn sell_as<K: Clone + Debug, U: Ord>(
     if pool.cap_ppm > WHOLE_PPM {
         return Err(UnitsError::Cap(pool.cap_ppm));
     }
-    let types = pool.posted.len();
+    let types = pool.stocks.len();
     let mut of_users: BTreeMap<U, Vec<usize>> = BTreeMap::new();
     for (index, award) in outcome.awards.iter().enumerate() {
         if award.parts.len() != types || award.shares.len() != types {
@@ -140,7 +140,7 @@ pub(super) fn sell_as<K: Clone + Debug, U: Ord>(
         kept: Vec::with_capacity(types),
         earned: Vec::with_capacity(types),
     };
-    for (kind, posted) in pool.posted.iter().enumerate() {
+    for (kind, stock) in pool.stocks.iter().enumerate() {
         let shares: Vec<u64> = outcome.awards.iter().map(|a| a.shares[kind]).collect();
         let entitled = divide(&shares);
         let claim = |(award, entitled): (&super::Award<K>, u64)| Claim {
@@ -150,11 +150,11 @@ pub(super) fn sell_as<K: Clone + Debug, U: Ord>(
         };
         let mut claims: Vec<Claim> = outcome.awards.iter().zip(entitled).map(claim).collect();
         for jobs in of_users.values() {
-            cap(&mut claims, jobs, posted.units, pool.cap_ppm);
+            cap(&mut claims, jobs, stock.units, pool.cap_ppm);
         }
-        let (mut kept, mut earned) = (posted.units, 0);
+        let (mut kept, mut earned) = (stock.units, 0);
         for (sale, claim) in sold.sales.iter_mut().zip(&claims) {
-            let (units, pay) = claim.price(posted.minimum);
+            let (units, pay) = claim.price(stock.minimum);
             kept -= units;
             earned += u128::from(pay);
             sale.units.push(units);
@@ -215,7 +215,7 @@ mod tests {
 
     fn pool(units: u64, minimum: u64, cap_ppm: u32) -> Pool {
         Pool {
-            posted: vec![Posted { units, minimum }],
+            stocks: vec![Stock { units, minimum }],
             cap_ppm,
         }
     }
@@ -266,7 +266,7 @@ mod tests {
             Err(UnitsError::Cap(WHOLE_PPM + 1))
         );
         let none = Pool {
-            posted: vec![],
+            stocks: vec![],
             cap_ppm: 0,
         };
         assert_eq!(sell(&none, &jobs, |id| *id), Err(UnitsError::Types(0)));

@@ -14,9 +14,9 @@ use super::{Check, Fact, Sight};
 use crate::found::node_key;
 use crate::world::World;
 use gridbay_core::agent::{Phase, RunId};
-use gridbay_core::effect::Effect as Asked;
+use gridbay_core::effect::Effect;
 use gridbay_ledger::State;
-use gridbay_protocol::effect::Effect;
+use gridbay_protocol::effect::Effect as LedgerEffect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
@@ -117,7 +117,7 @@ impl Exclusive {
         self.entries(&fact.decided.block.entries);
         let before = self.held();
         for effect in &fact.effects {
-            if let Effect::Lease(event) = effect {
+            if let LedgerEffect::Lease(event) = effect {
                 self.event(event)?;
             }
         }
@@ -213,7 +213,7 @@ impl Check for Exclusive {
             }
             Sight::Step { node, effects, .. } if world.machines[*node].is_honest() => {
                 let jobs = effects.iter().filter_map(|effect| match effect {
-                    Asked::StartJob { job, .. } => Some(job),
+                    Effect::StartJob { job, .. } => Some(job),
                     _ => None,
                 });
                 jobs.into_iter()
@@ -253,7 +253,7 @@ mod tests {
             node: 0,
             height: 9,
             decided: super::super::fact::tests::decided(9),
-            effects: events.into_iter().map(Effect::Lease).collect(),
+            effects: events.into_iter().map(LedgerEffect::Lease).collect(),
         }
     }
     fn check() -> Exclusive {

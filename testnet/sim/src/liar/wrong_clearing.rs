@@ -12,7 +12,7 @@ use gridbay_core::effect::Effect;
 use gridbay_host::message::HostMessage;
 use gridbay_ledger::{CheckedBlock, log};
 use gridbay_protocol::block::Block;
-use gridbay_protocol::effect::Effect as Posted;
+use gridbay_protocol::effect::Effect as LedgerEffect;
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::units::Credits;
 
@@ -30,9 +30,9 @@ fn more(amount: Credits) -> Credits {
 }
 
 /// Changes something in the effects; false if there is nothing of the kind.
-fn forge(effects: &mut Vec<Posted>, kind: u64) -> bool {
+fn forge(effects: &mut Vec<LedgerEffect>, kind: u64) -> bool {
     let clearing = effects.iter_mut().find_map(|effect| match effect {
-        Posted::Clearing(record) => Some(record),
+        LedgerEffect::Clearing(record) => Some(record),
         _ => None,
     });
     match (kind, clearing) {
@@ -62,7 +62,7 @@ fn forged(puppet: &mut Puppet<'_>, block: &Block) -> Option<Block> {
     if !forge(&mut effects, kind) {
         return None;
     }
-    let leaves: Vec<[u8; 32]> = effects.iter().map(Posted::leaf).collect();
+    let leaves: Vec<[u8; 32]> = effects.iter().map(LedgerEffect::leaf).collect();
     let mut block = block.clone();
     block.header.effects_root = Hash32(log::merkle_root(&leaves));
     Some(block)

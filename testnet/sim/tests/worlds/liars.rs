@@ -4,7 +4,7 @@
 use gridbay_core::effect::Effect;
 use gridbay_host::message::{HostMessage, SignedVote};
 use gridbay_protocol::codec;
-use gridbay_protocol::effect::Effect as Done;
+use gridbay_protocol::effect::Effect as LedgerEffect;
 use gridbay_protocol::election;
 use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::payment::Reason;
@@ -59,8 +59,8 @@ fn yields(world: &World) -> (u64, u64, u64) {
     let (blocks, mut clearings, mut settled) = (core.state().height(), 0, 0);
     for bytes in (1..=blocks).flat_map(|height| core.host().effect_bytes(height)) {
         match codec::decode(&bytes, bytes.len()) {
-            Ok(Done::Clearing(_)) => clearings += 1,
-            Ok(Done::Posting(p)) if p.reason == Reason::Earning => settled += 1,
+            Ok(LedgerEffect::Clearing(_)) => clearings += 1,
+            Ok(LedgerEffect::Posting(p)) if p.reason == Reason::Earning => settled += 1,
             _ => {}
         }
     }
