@@ -1,7 +1,8 @@
 //! Metrics in Prometheus' text form.
 //!
-//! Names begin with `gridbay_` and a noun of the house; counters end in `_total`. `gridbay_up` is 0
-//! while the core thread does not answer: then only the figures outside it are shown.
+//! Names begin with `gridbay_` and one of the project's nouns; counters end in `_total`.
+//! `gridbay_up` is 0 while the core thread does not answer: then only the figures outside it are
+//! shown.
 
 use super::net;
 use super::text::Text;
