@@ -2,8 +2,8 @@
 //! in the same run; and as blocks of a chain, next to the blocks without it.
 //!
 //! `cargo bench -p gridbay-ledger --bench bank` prints one line per case. The bar is what a block
-//! may spend on it; only beyond three times the bar does the run fail, so that a busy machine does
-//! not make it.
+//! may spend on it; the run fails only beyond three times the bar, so that a busy machine does not
+//! fail it.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 

@@ -1,4 +1,4 @@
-//! From an authentic entry to one that may take effect.
+//! Decides whether an authentic entry may take effect.
 //!
 //! 1. `Authentic → Eligible`: not expired, not used, account known, key with the role of the kind;
 //!    then its window, and the account's budget of entries. The signer is judged before the

@@ -1,4 +1,4 @@
-//! Pots are filled and taken away, and counted for those who have a part in them.
+//! Adds and removes pots, and keeps the counts of those with a part in them.
 
 use crate::holdings;
 use crate::record::Pot;

@@ -1,5 +1,5 @@
-//! How much of a block entries may take, and how much of it each house has and each account in its
-//! house: one reckoning for proposers and judges of blocks.
+//! The share of a block that entries may take: in all, for each house, and for each account in a
+//! house. Proposers and validators count alike.
 
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::{BLOCK_ENTRIES, BLOCK_ENTRIES_BYTES, SIGNED_ENTRY_BYTES};

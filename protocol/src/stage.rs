@@ -90,7 +90,7 @@ impl Authentic {
     pub fn bytes(&self) -> usize {
         self.0.bytes
     }
-    /// Canonical bytes of the entry with its signature, which it takes of a block or a pool.
+    /// Canonical bytes of the entry with its signature, which it takes of a block or a mempool.
     pub fn signed_bytes(&self) -> usize {
         self.0.bytes + SIGNATURE_BYTES
     }

@@ -1,4 +1,4 @@
-//! Checks of signatures that peers cause for nothing.
+//! Bounds the signature checks that a peer causes with entries that come to nothing.
 //!
 //! Checking an entry costs this node some fifty microseconds, and signing one costs its author
 //! nothing if the ledger never takes it. So every check that brings no ready entry into the mempool

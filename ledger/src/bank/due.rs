@@ -1,4 +1,4 @@
-//! The debts of accounts to a tax: questions about their savings, which change nothing.
+//! What an account owes to the running tax, by its savings. Nothing here changes the state.
 
 use super::sweep;
 use super::{Holding, Levy, levy};

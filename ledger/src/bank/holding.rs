@@ -1,4 +1,4 @@
-//! The rules' view of accounts, and their gifts to them.
+//! What the bank's rules know of an account, and what they give to it.
 
 /// An account as the rules see it. All money of a ledger together is below 2^63 micro-credits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

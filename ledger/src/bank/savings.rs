@@ -11,7 +11,8 @@
 //! 3. A tax that runs over several blocks (see `turn`) finds every account as it was when the tax
 //!    began: before money moves into or out of an account that is still to be taxed, or into or out
 //!    of one of its escrows, it is taxed. So nothing is gained by handing money from an account
-//!    late in the list to one that was early in it. Until then the levy is not available.
+//!    late in the list to one that was early in it. Until an account is taxed, it cannot
+//!    spend what the tax will take.
 
 use super::due::{due, holding, of, tax};
 use super::{Levy, levy};

@@ -1,4 +1,4 @@
-//! Why the ledger refuses a word about a contract.
+//! Why the ledger refuses an entry about a contract.
 
 use gridbay_protocol::ids::{AccountId, OrderId};
 

@@ -1,11 +1,11 @@
-//! Connections of one listener: so many, and always room for one more that has something to say.
+//! Bounds the connections of one listener, and yet keeps nobody out who has something to say.
 //!
 //! 1. Each connection holds a [`Slot`]. It is *busy* from a request's head to the end of its
 //!    answer, else *idle*: silent, half sent, or kept alive.
 //! 2. When all slots are held, a newcomer gets that of the connection which has been idle longest;
 //!    that one is closed.
-//! 3. Only while all are busy somebody waits. Requests at work are fewer than slots
-//!    ([`super::intake`]), so that ends.
+//! 3. A newcomer waits only while all are busy. Fewer requests are at work than there are slots
+//!    ([`super::intake`]), so the wait ends.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! A log that nobody fills.
+//! Bounds how much others can make this node write to its log.
 //!
 //! Many lines tell of others' doings, and a peer that does the same a thousand times a second would
 //! fill the disk. So each cause (a place in the code) may write so many bytes, and so may all

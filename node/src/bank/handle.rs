@@ -59,7 +59,7 @@ fn supply(supply: Supply) -> MoneySupply {
         minted: amount(supply.minted),
         circulating: amount(supply.circulating),
         drawn: amount(supply.drawn),
-        pool: amount(supply.treasury),
+        treasury: amount(supply.treasury),
     }
 }
 

@@ -57,8 +57,8 @@ pub struct MoneySupply {
     #[serde(with = "amount")]
     pub drawn: Credits,
     /// In the treasury.
-    #[serde(with = "amount")]
-    pub pool: Credits,
+    #[serde(rename = "pool", with = "amount")]
+    pub treasury: Credits,
 }
 
 /// An epoch's money.

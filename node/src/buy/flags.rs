@@ -1,4 +1,4 @@
-//! The common parts of all ways' options of `gridbay run`.
+//! Options of `gridbay run` that several ways share.
 
 use gridbay_protocol::limits;
 

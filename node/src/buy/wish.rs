@@ -1,4 +1,4 @@
-//! The common treatment of a wish by all ways.
+//! Treats a wish in the ways that all mechanisms share.
 
 use crate::api::types::Wish;
 use crate::api::{ApiError, ErrorCode};

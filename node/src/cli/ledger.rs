@@ -217,7 +217,7 @@ fn bank_text(report: &BankReport) -> String {
         ("minted", report.supply.minted.to_string()),
         ("circulating", report.supply.circulating.to_string()),
         ("credit drawn", report.supply.drawn.to_string()),
-        ("pool", report.supply.pool.to_string()),
+        ("pool", report.supply.treasury.to_string()),
         ("velocity", text::or_dash(velocity)),
         ("epochs", report.epochs.len().to_string()),
         ("at height", report.height.to_string()),

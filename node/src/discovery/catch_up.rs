@@ -3,8 +3,8 @@
 //!
 //! 1. It waits until it is at the head of the ledger, without which it knows no seller's right to
 //!    speak; [`LONGEST`] at the most.
-//! 2. It asks [`NEIGHBOURS`] peers, the nearest first, page by page, [`PAGES`] pages each, as many
-//!    as hold all adverts that it keeps.
+//! 2. It asks [`NEIGHBOURS`] peers, the nearest first, page by page, [`PAGES`] pages each: enough
+//!    for all adverts that a node keeps.
 //! 3. Where many join at once, neighbours may know nothing yet, or leave in the middle: the next
 //!    ones are asked after a pause that doubles, until as many have told something, in [`ROUNDS`]
 //!    rounds at the most.

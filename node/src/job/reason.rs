@@ -1,4 +1,4 @@
-//! A job's state, and why it is in it.
+//! The states of a job, and the reasons for which it is in one.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! One class as it stands: the data of quotes, prices and explanations.
+//! One class and its offers as they stand: quotes, prices and explanations are made of them.
 
 use super::desk::Answer;
 use super::price::seconds;

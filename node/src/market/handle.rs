@@ -1,4 +1,4 @@
-//! The price list.
+//! The prices of every class, for the API.
 
 use super::class::{Market, held, waiting};
 use super::price::limit_hourly;

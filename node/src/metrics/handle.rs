@@ -1,7 +1,8 @@
 //! Metrics in Prometheus' text form.
 //!
-//! Names begin with `gridbay_` and a noun of the house; counters end in `_total`. `gridbay_up` is 0
-//! while the core thread does not answer: then only the figures outside it are shown.
+//! Names begin with `gridbay_` and one of the project's nouns; counters end in `_total`.
+//! `gridbay_up` is 0 while the core thread does not answer: then only the figures outside it are
+//! shown.
 
 use super::net;
 use super::text::Text;
@@ -19,7 +20,7 @@ struct Facts {
     block_ms: u64,
     round: u64,
     slot: u64,
-    pool: usize,
+    mempool: usize,
     totals: Totals,
     hosted: usize,
     orders_open: usize,
@@ -81,7 +82,7 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         block_ms: state.time_ms(),
         round: state.calendar().round(next),
         slot: state.calendar().slot(next),
-        pool: core.host().mempool_len(),
+        mempool: core.host().mempool_len(),
         totals: state.totals(),
         hosted: core.seller().running(),
         orders_open: core
@@ -116,7 +117,7 @@ fn ledger_metrics(text: &mut Text, f: &Facts) {
     text.gauge("gridbay_adverts_known", f.adverts);
     text.gauge("gridbay_ledger_height", f.height);
     text.gauge("gridbay_ledger_block_time_ms", f.block_ms);
-    text.gauge("gridbay_ledger_pool_entries", f.pool);
+    text.gauge("gridbay_ledger_pool_entries", f.mempool);
     text.gauge("gridbay_ledger_accounts", f.totals.accounts);
     text.gauge("gridbay_ledger_minted_credits", in_credits(f.totals.minted));
     text.gauge("gridbay_ledger_escrow_credits", in_credits(f.totals.escrow));
@@ -171,7 +172,7 @@ mod tests {
             block_ms: 5,
             round: 4,
             slot: 2,
-            pool: 0,
+            mempool: 0,
             totals: Totals::default(),
             hosted: 3,
             orders_open: 2,

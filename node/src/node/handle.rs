@@ -1,4 +1,4 @@
-//! The node itself: one screen about it.
+//! The node itself: its status on one screen, and its end.
 
 use crate::api::Answer;
 use crate::api::ErrorCode;

@@ -1,4 +1,4 @@
-//! The commands of a handle to the task.
+//! The commands that a handle sends to the overlay's task.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The failures, as seen by the caller.
+//! The errors of the overlay, as its callers see them.
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@
 //!
 //! The overlay's memory lies in four rooms, each a folder whose struct owns its state. A room hears
 //! events and commands from the task. Its requests to the swarm or to another room are orders,
-//! which the task carries out.
+//! which the task carries out; `wire` alone is handed `peers` to charge a peer at once.
 //!
 //! | room | owns |
 //! |---|---|

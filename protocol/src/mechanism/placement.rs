@@ -1,4 +1,4 @@
-//! The placement of winners: who gets units of which offer, once the units sold are known.
+//! Places winners: decides which offers' units each winner gets, once the units sold are known.
 //!
 //! Units of a class are alike to the auction, but not to a running job: a unit that stays where it
 //! is costs nothing, and fewer sites mean shorter ways. In order of importance:

@@ -280,7 +280,7 @@ fn a_running_job_moves_only_for_more_than_the_switch_cost() {
     assert_eq!(
         sold(3, 2),
         (2, 9),
-        "he pays what the other unit is kept for"
+        "the winner pays what the other unit is kept for"
     );
     assert_eq!(sold(3, 4), (1, 10));
     assert!(outcome(3, 4, 9).sales.is_empty(), "below every ask");

@@ -177,7 +177,7 @@ pub(super) async fn run(
     progress: &Progress,
 ) -> anyhow::Result<Figures> {
     let (began, before) = (Instant::now(), Kept::of(network)?);
-    let mut pool_entries = 0;
+    let mut mempool_entries = 0;
     let mut figures = Figures {
         missing: choice.missing,
         ..Figures::default()
@@ -190,20 +190,20 @@ pub(super) async fn run(
             }
             _ => Ongoing::Member(Spender::begin(network, &Plan::buyer_name(BUYERS)).await?),
         };
-        let (one, pool) = besieged(network, ongoing, attack, number, trades, calm).await?;
+        let (one, waiting) = besieged(network, ongoing, attack, number, trades, calm).await?;
         progress.tell(&format!("{attack} is over"));
         figures.attacks.push(one);
-        pool_entries = pool.max(pool_entries);
+        mempool_entries = waiting.max(mempool_entries);
     }
     if choice.is_all {
         progress.tell("waiting for the end of an epoch");
         tokio::time::sleep(epoch(network).saturating_sub(began.elapsed())).await;
     }
-    figures.growth = Kept::of(network)?.since(&before, epoch(network), pool_entries);
+    figures.growth = Kept::of(network)?.since(&before, epoch(network), mempool_entries);
     Ok(figures)
 }
 
-/// Steps 1 to 3 for one attack; also the most entries that the first validator's pool held.
+/// Steps 1 to 3 for one attack; also the most entries that the first validator's mempool held.
 async fn besieged(
     network: &mut Network,
     attack: Ongoing,
@@ -256,7 +256,7 @@ async fn besieged(
         shut_out,
         deeds: done,
     };
-    Ok((besieged, peaks.pool_entries))
+    Ok((besieged, peaks.mempool_entries))
 }
 
 /// Most that one of `after` is above its place in `before`.

@@ -1,4 +1,4 @@
-//! The growth of a ledger: the pool of entries that wait, the journal, the blocks, the state.
+//! The growth of what a ledger keeps: the mempool, the journal, the blocks, the state.
 //!
 //! An account's budget is by the epoch, and it may spend most of it in the first seconds. So growth
 //! an hour is judged by an epoch at the least; of a shorter time it is shown only.
@@ -13,8 +13,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Entries in the pool: what honest orders and one member's budget may leave there.
-const BAR_POOL: u64 = 1_024;
+/// Entries in the mempool: what honest orders and one member's budget may leave there.
+const BAR_MEMPOOL: u64 = 1_024;
 /// kB an hour. The journal is cut at each height. Empty blocks come anyway; a member's budget of
 /// 10 MB an epoch of 300 s is the most that one account adds.
 const BAR_JOURNAL_KB: f64 = 8_000.0;
@@ -27,7 +27,7 @@ pub(crate) struct Growth {
     /// Time looked at, in epochs.
     pub(crate) epochs: f64,
     /// Most entries that waited for a block.
-    pub(crate) pool_entries: u64,
+    pub(crate) mempool_entries: u64,
     /// Journal, kB an hour.
     pub(crate) journal_kb: f64,
     /// Blocks, kB an hour.
@@ -40,14 +40,14 @@ impl Growth {
     /// The figures above their bars.
     pub(super) fn problems(&self) -> impl Iterator<Item = String> {
         let judged = self.epochs >= 1.0;
-        let (pool, bar) = (self.pool_entries as f64, BAR_POOL as f64);
+        let (waiting, bar) = (self.mempool_entries as f64, BAR_MEMPOOL as f64);
         let grown = [
             ("journal", self.journal_kb, BAR_JOURNAL_KB),
             ("blocks", self.blocks_kb, BAR_BLOCKS_KB),
             ("state", self.state_kb, BAR_STATE_KB),
         ];
         let grown = grown.into_iter().filter(move |_| judged);
-        let above = grown.chain([("entries in the pool", pool, bar)]);
+        let above = grown.chain([("entries in the mempool", waiting, bar)]);
         let above = above.filter(|(_, value, bar)| value > bar);
         above.map(|(what, value, bar)| format!("{what}: {value:.0}, not above {bar:.0}"))
     }
@@ -57,10 +57,10 @@ impl fmt::Display for Growth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "pool: {} entries at the most (bar {BAR_POOL}); kB an hour: \
+            "mempool: {} entries at the most (bar {BAR_MEMPOOL}); kB an hour: \
              journal {:.0} (bar {BAR_JOURNAL_KB:.0}), blocks {:.0} ({BAR_BLOCKS_KB:.0}), \
              state {:.0} ({BAR_STATE_KB:.0}), by {:.1} epochs{}",
-            self.pool_entries,
+            self.mempool_entries,
             self.journal_kb,
             self.blocks_kb,
             self.state_kb,
@@ -105,14 +105,14 @@ impl Kept {
             state: newest.map_or(0, |name| bytes_of(&ledger.join(name))),
         })
     }
-    /// The growth since `before`, with epochs of this length; the caller gives `pool_entries`.
-    pub(super) fn since(&self, before: &Kept, epoch: Duration, pool_entries: u64) -> Growth {
+    /// The growth since `before`, with epochs of this length; the caller gives `mempool_entries`.
+    pub(super) fn since(&self, before: &Kept, epoch: Duration, mempool_entries: u64) -> Growth {
         let time = self.at.duration_since(before.at).as_secs_f64();
         let hours = time / 3600.0;
         let kb = |a: u64, b: u64| a.saturating_sub(b) as f64 / 1e3 / hours;
         Growth {
             epochs: time / epoch.as_secs_f64(),
-            pool_entries,
+            mempool_entries,
             journal_kb: kb(self.journal, before.journal),
             blocks_kb: kb(self.blocks, before.blocks),
             state_kb: kb(self.state, before.state),
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(Growth::default().problems().count(), 0);
         let grown = Growth {
             epochs: 1.0,
-            pool_entries: BAR_POOL + 1,
+            mempool_entries: BAR_MEMPOOL + 1,
             journal_kb: 2.0 * BAR_JOURNAL_KB,
             blocks_kb: 2.0 * BAR_BLOCKS_KB,
             state_kb: 2.0 * BAR_STATE_KB,
@@ -144,7 +144,7 @@ mod tests {
             epochs: 0.9,
             ..grown
         };
-        assert_eq!(soon.problems().count(), 1, "the pool");
+        assert_eq!(soon.problems().count(), 1, "the mempool");
         assert!(soon.to_string().contains("too short"));
     }
 }

@@ -17,8 +17,8 @@ const EVERY: Duration = Duration::from_millis(500);
 pub(super) struct Peaks {
     /// Memory of each node, MiB, in the order in which they were named.
     pub(super) memory_mib: Vec<f64>,
-    /// Entries in the first one's pool.
-    pub(super) pool_entries: u64,
+    /// Entries in the first one's mempool.
+    pub(super) mempool_entries: u64,
 }
 
 /// A look-out that goes on until it is told to stop.
@@ -50,7 +50,7 @@ async fn look(
 ) -> anyhow::Result<Peaks> {
     let mut peaks = Peaks {
         memory_mib: vec![0.0; pids.len()],
-        pool_entries: 0,
+        mempool_entries: 0,
     };
     let mut answers = 0;
     loop {
@@ -58,8 +58,8 @@ async fn look(
             *peak = mib(*pid, "status", "VmRSS:")?.max(*peak);
         }
         // A node under attack may be late once.
-        if let Ok(entries) = pool_entries(&first).await {
-            peaks.pool_entries = entries.max(peaks.pool_entries);
+        if let Ok(entries) = mempool_entries(&first).await {
+            peaks.mempool_entries = entries.max(peaks.mempool_entries);
             answers += 1;
         }
         let rest = tokio::time::timeout(EVERY, &mut stopped).await;
@@ -70,11 +70,11 @@ async fn look(
     }
 }
 
-async fn pool_entries(client: &Client) -> anyhow::Result<u64> {
+async fn mempool_entries(client: &Client) -> anyhow::Result<u64> {
     let metrics = client.metrics().await?;
     let line = metrics
         .lines()
         .find_map(|l| l.strip_prefix("gridbay_ledger_pool_entries "));
     line.and_then(|value| value.trim().parse().ok())
-        .context("the pool is counted")
+        .context("the mempool is counted")
 }

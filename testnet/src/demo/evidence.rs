@@ -189,7 +189,7 @@ async fn accounts(network: &Network) -> anyhow::Result<Vec<Account>> {
 async fn bank(network: &Network) -> anyhow::Result<Signed> {
     let client = network.node("v1").client();
     let report: BankReport = client.get("/ledger/bank").await.context("the bank")?;
-    Ok(Signed::from(report.supply.pool))
+    Ok(Signed::from(report.supply.treasury))
 }
 
 async fn auctions(network: &Network) -> anyhow::Result<Vec<Auction>> {

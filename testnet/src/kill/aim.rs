@@ -7,8 +7,8 @@
 //! | 20 % | several at once: one buyer, and as many validators as a quorum can spare |
 //! | 5 % | all nodes |
 //!
-//! A strike begins 5 to 500 ms after the nodes of the one before serve again, so but for the last
-//! kind no more validators are down at once than the federation tolerates.
+//! A strike begins 5 to 500 ms after the nodes of the one before serve again. So no more validators
+//! are down at once than the federation tolerates, except in a strike at all nodes.
 
 use super::rng::Rng;
 use std::time::Duration;

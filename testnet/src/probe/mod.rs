@@ -3,7 +3,7 @@
 //!
 //! 1. [`stage`] sets the scene: a key, sockets, a process that stands for the node, a neighbour.
 //! 2. Each probe of the [`table`] is a job of its own, whose program is this one ([`inside`]).
-//! 3. How the job ended is the result ([`row`]). A result that cannot be told is taken for broken.
+//! 3. How the job ended is the result ([`row`]). A result that cannot be read counts as broken.
 
 mod env;
 pub(crate) mod inside;

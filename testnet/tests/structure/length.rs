@@ -2,20 +2,23 @@
 //!
 //! A function's length runs from its `fn` to its closing brace, both counted, with the closures
 //! and inner functions it holds; attributes and docs above it are free. Tests obey the same bound,
-//! and so does code inside macros (`proptest!`). A file's length counts everything. Comments are no
-//! wider than code is formatted to.
+//! and so does code inside macros (`proptest!`). A file's length counts everything. Comments, and
+//! the prose of Markdown pages, are no wider than code is formatted to.
 
 use syn::visit::{self, Visit};
 
 use crate::files::Source;
+use crate::markdown::Page;
 use crate::tokens::{self, Function};
 
 const FILE_LINES_MAX: usize = 800;
 /// Above this a file is reported as growing, which fails nothing.
 const FILE_LINES_AIM: usize = 450;
 const FUNCTION_LINES_MAX: usize = 70;
-/// Columns of a comment.
+/// Columns of a comment, and of prose.
 const COLUMNS_MAX: usize = 100;
+/// A longer word, such as a link's target, may have a line that is wider.
+const WORD_MAX: usize = 60;
 
 /// Files above the bound.
 pub(crate) fn files(sources: &[Source]) -> Vec<String> {
@@ -48,6 +51,27 @@ pub(crate) fn comments(sources: &[Source]) -> Vec<String> {
                     "{}:{number}: above {COLUMNS_MAX} columns",
                     source.path
                 ));
+            }
+        }
+    }
+    findings
+}
+
+/// Lines of pages that are wider than that, outside fenced blocks and tables.
+pub(crate) fn prose(sources: &[Source]) -> Vec<String> {
+    let mut findings = Vec::new();
+    let is_page = |source: &&Source| source.path.ends_with(".md");
+    for source in sources.iter().filter(is_page) {
+        for (number, line) in Page::parse(&source.text).prose {
+            let is_row = line.trim_start().starts_with('|');
+            let longest = line
+                .split_whitespace()
+                .map(|word| word.chars().count())
+                .max();
+            let can_break = longest.is_some_and(|columns| columns <= WORD_MAX);
+            if line.chars().count() > COLUMNS_MAX && !is_row && can_break {
+                let path = &source.path;
+                findings.push(format!("{path}:{number}: above {COLUMNS_MAX} columns"));
             }
         }
     }
@@ -180,6 +204,23 @@ mod tests {
             findings,
             ["a.rs:3: above 100 columns", "a.rs:4: above 100 columns"]
         );
+    }
+
+    #[test]
+    fn wide_prose_is_a_finding_and_a_fence_a_row_or_a_long_link_is_none() {
+        let wide = "word ".repeat(COLUMNS_MAX / 5);
+        let link = format!("[a]({}.md)", "b".repeat(WORD_MAX));
+        let text =
+            format!("{wide}\n{wide}.\n| {wide} |\n```\n{wide}.\n```\n{wide}{link}\n- {wide}\n");
+        let page = |path| prose(&[Source::sample(path, &text)]);
+        assert_eq!(
+            page("docs/a.md"),
+            [
+                "docs/a.md:2: above 100 columns",
+                "docs/a.md:8: above 100 columns"
+            ]
+        );
+        assert_eq!(page("a.rs"), Vec::<String>::new());
     }
 
     #[test]

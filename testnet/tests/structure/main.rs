@@ -1,4 +1,4 @@
-//! The rules of the house, checked like any other behaviour.
+//! The project's rules, checked like any other behaviour.
 //!
 //! Each rule is a pure function from texts (sources, manifests, pages) to findings, one line per
 //! finding. The tests of this file feed it the repository and expect none; the tests beside each
@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `edges` | packages depend on one another, and on outsiders, only as `docs/ARCHITECTURE.md` says |
 //! | `cycles` | no more files of a package import one another than its limit says |
-//! | `length` | no file above 800 lines, no function above 70, no comment above 100 columns |
+//! | `length` | no file above 800 lines, no function above 70, no comment or prose above 100 columns |
 //! | `habits` | no `unwrap` outside tests, no skipped test, no unfinished code, a doc on every crate |
 //! | `rooms` | a mechanism has a room in every layer, and few files elsewhere lead to it |
 //! | `way` | the way of a bid is as `docs/ARCHITECTURE.md` tells it, and short |
@@ -123,6 +123,11 @@ fn functions_stay_short() {
 #[test]
 fn comments_stay_within_the_page() {
     expect_none("comment width", length::comments(&rust(&repository())));
+}
+
+#[test]
+fn prose_stays_within_the_page() {
+    expect_none("prose width", length::prose(&repository()));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! As much of Markdown as the checks need: headings, anchors, links and fenced blocks.
+//! As much of Markdown as the checks need: headings, anchors, links, fenced blocks and prose.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,8 @@ pub(crate) struct Page {
     pub(crate) links: Vec<(usize, String)>,
     /// Lines of fenced blocks.
     pub(crate) code: Vec<String>,
+    /// Number and text of each line outside them.
+    pub(crate) prose: Vec<(usize, String)>,
 }
 
 impl Page {
@@ -33,6 +35,7 @@ impl Page {
     }
 
     fn read_line(&mut self, number: usize, line: &str) {
+        self.prose.push((number, line.to_owned()));
         let level = line.chars().take_while(|c| *c == '#').count();
         if let Some(title) = line[level..]
             .strip_prefix(' ')

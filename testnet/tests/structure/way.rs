@@ -1,7 +1,8 @@
 //! A bid's way through the code, as `docs/ARCHITECTURE.md` tells it in a table.
 //!
 //! 1. A row is `| step | file | functions |`; the file exists and has these functions.
-//! 2. No file has two rows: the way never comes back to a room that it has left.
+//! 2. No file has two rows. (A folder may come twice: a bid goes through the ledger in three
+//!    blocks.)
 //! 3. There are at most [`FILES`] rows.
 
 use crate::files::Source;

@@ -1,5 +1,5 @@
 //! The promises of the mempool: the entries that are acknowledged, and how far each acknowledgement
-//! is.
+//! has got.
 //!
 //! All promises together are bounded, and those of one house to a quarter of that: however many
 //! entries a member's accounts send, others' are acknowledged. Within a house each account has a

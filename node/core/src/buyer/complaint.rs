@@ -1,8 +1,8 @@
 //! Complaints of a buyer whose tasks a seller does not serve (rules of the ledger: `retention`).
 //!
-//! 1. Every try to start a task, and every question how it is, is an answer about the offer's
-//!    units: *served* if the seller knows the run, *not served* if it refuses it, does not know it
-//!    any more, or says nothing.
+//! 1. Every attempt to start a task, and every question after its state, says something of the
+//!    offer's units: *served* if the seller knows the run, *not served* if it refuses it, does not
+//!    know it any more, or says nothing.
 //! 2. After [`TRIES`] of the latter without one of the former the buyer complains of one slot: the
 //!    earliest whose earnings are held or that runs, in which nothing was served from its first
 //!    quarter on. The running slot must be late enough that nothing is to be expected of it, and

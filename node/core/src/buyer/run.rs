@@ -1,4 +1,4 @@
-//! One run of a task at a seller, as its buyer sees it, and the place for it.
+//! One run of a task at a seller, as its buyer sees it, and the place where it runs.
 
 use crate::agent::{Phase, RunId};
 use gridbay_protocol::ids::{LeaseId, OfferId};

@@ -1,4 +1,4 @@
-//! In which order nodes that fit are listed.
+//! The order in which a query lists the nodes that fit.
 //!
 //! 1. The lines of a node that fit are put in order by the keys, then by offer.
 //! 2. Nodes are put in order by their first line, then by node, then by seller.

@@ -1,4 +1,4 @@
-//! Tokens to a query, types checked. One function for each rule of the grammar.
+//! Parses tokens into a query, and checks its types. One function for each rule of the grammar.
 
 use super::attribute::{self, Attribute};
 use super::condition::{Condition, Operator};

@@ -66,7 +66,7 @@ fn of_plan(at: &Standing<'_>) -> Option<String> {
             "Its seller did not deliver in this slot, and still owes the work.".into()
         }
         (_, Some(JobReason::Missed)) => {
-            "Its seller failed to do it by its hard deadline: it cost nothing, and his bond came with it."
+            "Its seller failed to do it by its hard deadline: it cost nothing, and the bond came with it."
                 .into()
         }
         (JobState::Bidding, None) => {

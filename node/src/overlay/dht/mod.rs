@@ -2,8 +2,8 @@
 //! that somebody waits for.
 //!
 //! [`Dht`] owns the memory of these. Kademlia itself is a behaviour of the swarm and comes in as an
-//! argument, as do the peers, which the room asks questions. Its requests to the swarm and to other
-//! rooms are [`Order`]s, which the task carries out after each call.
+//! argument, as do the peers, which the room asks questions. The room's requests to the swarm and
+//! to other rooms are [`Order`]s, which the task carries out after each call.
 
 mod bringers;
 mod closest;

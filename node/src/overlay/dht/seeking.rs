@@ -1,9 +1,9 @@
 //! Reaching a peer that is not connected, because somebody waits for it.
 //!
-//! 1. With addresses known it is dialled; without, when that fails, or when it has not come to
-//!    anything after a second, its record is looked up in the DHT and it is dialled where that
-//!    says: direct addresses first, circuits a little later. While it is not reached it is looked
-//!    up again after pauses that double: a peer that has just moved says so in time.
+//! 1. A peer whose addresses are known is dialled. If none is known, if the dial fails, or if it
+//!    has led to nothing after a second, the peer's record is looked up in the DHT, and its
+//!    addresses there are dialled: direct ones first, circuits a little later. Until the peer is
+//!    reached it is looked up again, after pauses that double: one that has moved says so in time.
 //! 2. When it is admitted, requests that waited go out. When it cannot be reached, or has not been
 //!    within [`PATIENCE`], they fail as not connected.
 //! 3. A caller that asked for the peer alone is told why the last attempt failed ([`SeekError`]).

@@ -1,8 +1,8 @@
 //! Variety among the peers that we choose, and how crowded their networks are.
 //!
 //! A known peer is not dialled while its origin already has [`SHARE`] of the peers that we want. Of
-//! one lookup at most [`PER_LOOKUP`] peers of an origin are learnt. Both only where peers do not
-//! all share an address.
+//! one lookup at most [`PER_LOOKUP`] peers of an origin are learnt. Both rules apply only where
+//! peers do not all share an address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;

@@ -1,4 +1,4 @@
-//! The handles' view of the connected peers.
+//! What the handles of the overlay can see of the connected peers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -6,8 +6,8 @@
 //!    for anybody else.
 //! 2. Each room ([`Peers`], [`Dht`], [`Traversal`], [`Wire`]) owns its state. An event goes to the
 //!    rooms that it concerns, with the behaviours of the swarm that they need as arguments.
-//! 3. The requests of a room to the swarm or another room are orders. They are carried out before
-//!    the next event.
+//! 3. The requests of a room to the swarm or another room are orders, carried out before the next
+//!    event; `wire` alone is handed `peers` to charge a peer at once.
 
 mod commands;
 mod events;

@@ -55,7 +55,7 @@ pub(crate) fn solve(prepared: &Prepared<'_>, rule: Rule) -> (Vec<Share>, Option<
     }
 }
 
-/// Clears one market with one seller side; `pool` adds many sellers.
+/// Clears one market with one seller side; [`sellers`] adds many sellers.
 ///
 /// # Errors
 /// Two bidders with one id, or prices that rise.

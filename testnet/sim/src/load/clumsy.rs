@@ -1,7 +1,7 @@
 //! Blunders: one kind of entry for every reason that the ledger has to refuse one.
 //!
-//! A blunder looks at the ledger for a case in which it is one, and is not made if there is none.
-//! It is handed in like any entry; mistakes with sealed bids are made by clients.
+//! A blunder looks in the ledger for a case in which it would be refused, and is not made if there
+//! is none. It is handed in like any entry; mistakes with sealed bids are made by clients.
 
 mod accounts;
 mod leases;

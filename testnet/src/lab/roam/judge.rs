@@ -1,4 +1,4 @@
-//! From answers to the moment at which they come again. Pure.
+//! Finds, from the answers, the moment at which two peers speak again. Pure.
 //!
 //! 1. Questions are numbered and asked at a steady pace, whatever becomes of them. One is answered
 //!    well if its answer took [`PROMPT_MS`] at the most.

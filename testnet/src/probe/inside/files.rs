@@ -1,4 +1,4 @@
-//! Files of the node, of its neighbours, of the host.
+//! Attempts on files of the node, of its neighbours, and of the host.
 
 use super::attempt::{
     Answer, Kept, Probe, Reached, Refused, fails, forbidden, io_fails, probe, text, told,

@@ -1,4 +1,4 @@
-//! Files that a job holds where the counter may not look.
+//! Attempts to hold files where the count of a job may miss them.
 
 use super::attempt::{Answer, Probe, Reached, Refused, limit, text};
 use super::limits::{HOLD, PIECE, sleep};

@@ -1,4 +1,4 @@
-//! More than a job has bought: memory, processes, processors, files.
+//! Attempts to use more than a job has bought: memory, processes, processors, files.
 
 use super::attempt::{Answer, Probe, Reached, Refused, fails, io_fails, limit, text};
 use super::raw::{Arg::M, Arg::N, Arg::T, call, child, file, spin, wait};

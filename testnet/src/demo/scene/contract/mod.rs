@@ -1,5 +1,5 @@
-//! Beside the others: a client hands a batch of jobs to a provider that has no nodes of its own. It
-//! signs, stakes all penalties, rents nodes on the market for each job, and is paid for all of them
+//! A client hands a batch of jobs to a provider that has no nodes of its own. The provider signs,
+//! stakes all penalties, rents nodes on the market for each job, and is paid for all of them
 //! together.
 
 pub(super) mod check;

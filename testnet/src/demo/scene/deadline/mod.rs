@@ -1,5 +1,5 @@
-//! Beside the others: a seller plans two bags of tasks by their deadlines. The urgent one runs
-//! first; the patient one gets the units left and all later ones.
+//! A seller plans two bags of tasks by their deadlines. The urgent one runs first; the patient one
+//! gets the units left and all later ones.
 
 pub(super) mod check;
 #[cfg(test)]

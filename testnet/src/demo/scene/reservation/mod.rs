@@ -1,6 +1,5 @@
-//! Beside the others: a seller's nodes are reserved ahead. Three want both of them from the same
-//! slot on; the one who bids most has them then, one who can wait has them afterwards, and one who
-//! cannot has nothing.
+//! A seller's nodes are reserved ahead. Three want both of them from the same slot on; the one who
+//! bids most has them then, one who can wait has them afterwards, and one who cannot has nothing.
 
 pub(super) mod check;
 #[cfg(test)]
