@@ -1,4 +1,4 @@
-//! Orders as the ledger keeps them, from their entry until they end, and the ways of sale.
+//! Orders as the ledger keeps them, from their entry until they end.
 
 use super::live::Live;
 use super::{
@@ -56,24 +56,6 @@ pub enum Stage {
     Share(Box<ShareOrder>),
     /// A hire at posted prices, which runs or is decided in this block.
     Posted(Box<PostedOrder>),
-}
-
-/// A way of sale: units sold in one are worth something else than in another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// To bids in a clearing, preemptible.
-    Bid,
-    /// Bought firm.
-    Buy,
-    /// Planned by a seller for jobs with deadlines.
-    Deadline,
-    /// Reserved ahead.
-    Reservation,
-    /// Shared with others by the slot.
-    Share,
-    /// At posted prices, firm.
-    Posted,
 }
 
 impl Stage {

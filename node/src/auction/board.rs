@@ -92,7 +92,7 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::auction::short::tests::{LARGE, SMALL, clearing, decision, lines};
+    use crate::auction::types::tests::{LARGE, SMALL, clearing, decision, lines};
 
     #[test]
     fn only_clearings_set_the_price_of_a_class() {

@@ -7,7 +7,6 @@ use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof, Hex};
 use crate::auction::board::{KEPT, Place};
-use crate::auction::short::summary;
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, not_found};
 use crate::ledger::blocks::decode;
@@ -55,7 +54,8 @@ impl NodeBackend {
             }
             if let Some((policy, classes)) = &fixed {
                 found.extend(news.iter().filter_map(|item| {
-                    let (class, line) = summary(&item.effect, policy, |id| name_in(classes, id))?;
+                    let name = |id: &ClassId| name_in(classes, id);
+                    let (class, line) = AuctionSummary::of(&item.effect, policy, name)?;
                     Some((place(item), class, line))
                 }));
             }

@@ -2,7 +2,7 @@
 
 pub(crate) mod board;
 mod clearings;
+mod figures;
 pub(crate) mod handle;
 pub(crate) mod routes;
-pub(crate) mod short;
 pub(crate) mod types;

@@ -1,8 +1,19 @@
 //! Auctions: a line each, and one with its proof.
+//!
+//! The figures of a line stand in the room of its mechanism; this file alone knows all rooms.
+
+mod ausubel;
+mod buy;
+mod posted;
+mod reservation;
+mod share;
 
 use crate::api::types::{Hex, amount, optional_amount};
-use gridbay_protocol::effect::Auction;
-use gridbay_protocol::record::ausubel::ClearingRecord;
+use crate::market::BETWEEN;
+use gridbay_protocol::effect::{Auction, Effect};
+use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::ids::{ClassId, to_hex};
+use gridbay_protocol::record::ausubel::{ClearingKind, ClearingRecord};
 use gridbay_protocol::record::buy::BuyRecord;
 use gridbay_protocol::record::posted::PostedRecord;
 use gridbay_protocol::record::reservation::ReservationRecord;
@@ -55,6 +66,50 @@ pub struct AuctionSummary {
     /// Mean price per node-hour; `None` if nothing was sold.
     #[serde(with = "optional_amount")]
     pub price: Option<Credits>,
+}
+
+impl AuctionSummary {
+    /// The line of an auction, and the classes that it is of; `None` for other effects. `name` is
+    /// that of a class.
+    pub(crate) fn of(
+        effect: &Effect,
+        policy: &Policy,
+        name: impl Fn(&ClassId) -> String,
+    ) -> Option<(Vec<ClassId>, AuctionSummary)> {
+        let auction = effect.auction()?;
+        let (kind, figures) = match auction {
+            Auction::Clearing(record) => {
+                let kind = match record.kind {
+                    ClearingKind::Boundary => AuctionKind::Boundary,
+                    ClearingKind::Free => AuctionKind::Free,
+                };
+                (kind, ausubel::figures(record, policy))
+            }
+            Auction::Buy(record) => (AuctionKind::Buy, buy::figures(record, policy)),
+            Auction::Sharing(record) => (AuctionKind::Share, share::figures(record, policy)),
+            Auction::Reservation(record) => (
+                AuctionKind::Reservation,
+                reservation::figures(record, policy),
+            ),
+            Auction::Posted(record) => (AuctionKind::Posted, posted::figures(record, policy)),
+        };
+        let classes = auction.classes();
+        let names: Vec<String> = classes.iter().map(name).collect();
+        let summary = AuctionSummary {
+            id: to_hex(&auction.id()),
+            kind,
+            class: names.join(BETWEEN),
+            height: auction.height(),
+            slot: figures.slot,
+            units: figures.units,
+            bids: figures.bids,
+            winners: figures.winners,
+            sold: figures.sold,
+            paid: figures.paid,
+            price: figures.price,
+        };
+        Some((classes, summary))
+    }
 }
 
 /// The record of an auction: its whole input and outcome, as on the ledger.
@@ -116,4 +171,39 @@ pub struct AuctionProof {
     /// An [`EffectProof`](crate::api::types::EffectProof): the record is among the effects the
     /// header commits to.
     pub proof: Hex,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    pub(crate) use super::ausubel::tests::clearing;
+    pub(crate) use super::reservation::tests::decision;
+
+    use super::*;
+    use crate::auction::board::Place;
+    use gridbay_protocol::ids::OfferId;
+    use gridbay_protocol::record::ausubel::ClearingOffer;
+    use gridbay_protocol::units::Price;
+
+    pub(crate) const SMALL: ClassId = ClassId([1; 32]);
+    pub(crate) const LARGE: ClassId = ClassId([2; 32]);
+
+    pub(super) fn offer(units: u32) -> ClearingOffer {
+        ClearingOffer {
+            offer: OfferId([3; 32]),
+            units,
+            reserve: Price(5),
+        }
+    }
+    /// The line of an effect that is an auction.
+    pub(super) fn line(effect: &Effect) -> (Vec<ClassId>, AuctionSummary) {
+        let name = |class: &ClassId| if *class == SMALL { "small" } else { "large" }.to_owned();
+        AuctionSummary::of(effect, &Policy::local(), name).unwrap()
+    }
+    pub(crate) fn lines(effects: &[(Place, Effect)]) -> Vec<(Place, Vec<ClassId>, AuctionSummary)> {
+        let line = |(place, effect): &(Place, Effect)| {
+            let (class, summary) = line(effect);
+            (*place, class, summary)
+        };
+        effects.iter().map(line).collect()
+    }
 }

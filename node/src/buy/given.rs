@@ -1,26 +1,13 @@
 //! Which options of `gridbay run` may stand together: those of one way of buying.
 //!
 //! clap alone does not see to that. It lets an option stand without the one it requires where that
-//! one conflicts with another that is given: `--posted --wait 5s` would hire, and forget the wait.
+//! one conflicts with another that is given: `--reserve --wait 5s` would reserve, and forget the
+//! wait.
 
-use super::{ausubel, buy, contract, deadline, posted, reservation, share};
+use super::WAYS;
 use clap::error::{Error, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args as _, Command};
-
-/// Adds the options of a way.
-type Options = fn(Command) -> Command;
-
-/// The option that names a way, and all its options.
-const WAYS: &[(&str, Options)] = &[
-    ("buy", buy::BuyFlags::augment_args),
-    ("posted", posted::PostedFlags::augment_args),
-    ("hard", deadline::DeadlineFlags::augment_args),
-    ("reserve", reservation::ReserveFlags::augment_args),
-    ("share", share::ShareFlags::augment_args),
-    ("worth", ausubel::BidFlags::augment_args),
-    ("provider", contract::ContractFlags::augment_args),
-];
+use clap::{ArgMatches, Command};
 
 /// Refuses options of two ways, and options of a way that is not named.
 ///
@@ -58,19 +45,9 @@ fn option(id: &str) -> String {
 mod tests {
     use super::*;
     use crate::buy::Flags;
-    use clap::FromArgMatches as _;
+    use crate::buy::tests::LINES;
+    use clap::{Args as _, FromArgMatches as _};
     use std::collections::BTreeSet;
-
-    /// A legal line of each way.
-    const LINES: &[&str] = &[
-        "--buy --wait 5s --surcharge 1",
-        "--posted",
-        "--hard 2h --soft 1h --pay 5 --late-pay 1 --shape convex --seller a",
-        "--reserve --from 2h --until 3h --channel 1-2",
-        "--share --rate 5 --utility log",
-        "--worth 20 --length 1h",
-        "--provider a --jobs 4 --value 1 --hold 1h",
-    ];
 
     fn command() -> Command {
         // `array`, `nodes` and others of `run` that ways conflict with are not of this part.

@@ -209,6 +209,20 @@ struct All {
     contract: contract::ContractFlags,
 }
 
+/// Adds the options of a way.
+type Options = fn(clap::Command) -> clap::Command;
+
+/// The option that names a way, and all its options.
+const WAYS: &[(&str, Options)] = &[
+    ("buy", buy::BuyFlags::augment_args),
+    ("posted", posted::PostedFlags::augment_args),
+    ("hard", deadline::DeadlineFlags::augment_args),
+    ("reserve", reservation::ReserveFlags::augment_args),
+    ("share", share::ShareFlags::augment_args),
+    ("worth", ausubel::BidFlags::augment_args),
+    ("provider", contract::ContractFlags::augment_args),
+];
+
 /// The rest of a command line that ways need.
 pub(crate) struct Line<'a> {
     /// Hard limit on the running time.
@@ -297,6 +311,17 @@ mod tests {
                 "utility": "log", "weights": {"cpu": 3}, "program": null}),
         ]
     }
+
+    /// A legal line of each, as `gridbay run` takes them.
+    pub(super) const LINES: &[&str] = &[
+        "--buy --wait 5s --surcharge 1",
+        "--posted",
+        "--hard 2h --soft 1h --pay 5 --late-pay 1 --shape convex --seller a",
+        "--reserve --from 2h --until 3h --channel 1-2",
+        "--share --rate 5 --utility log",
+        "--worth 20 --length 1h",
+        "--provider a --jobs 4 --value 1 --hold 1h",
+    ];
 
     fn read(json: Value) -> Result<How, serde_json::Error> {
         serde_json::from_value(json)

@@ -1,8 +1,8 @@
 //! Hires: units at the price that their sellers post, for a time that is paid slot by slot.
 //!
 //! The limit is what the dearest of the cheapest units asks, unless the user says how much a node
-//! may cost. All slots are locked at the limit, so a budget lowers it. A limit below what is asked now
-//! is refused at once: a hire does not wait for lower prices.
+//! may cost. All slots are locked at the limit, so a budget lowers it. A limit below what is asked
+//! now is refused at once: a hire does not wait for lower prices.
 
 use super::way::{Asks, Shown, Standing, Way, Words};
 use super::wish::ask;

@@ -4,11 +4,17 @@
 //!
 //! 1. the block's certificate, by validators that follow from the genesis;
 //! 2. the record is among the effects that the header commits to;
-//! 3. the outcome: [`outcome`].
+//! 3. the outcome follows from the record's input, as the mechanism's room checks.
+//!
+//! The text of a record and its check stand in the room of its mechanism; this file alone knows all
+//! rooms.
 
-mod ahead;
+mod ausubel;
+mod buy;
 mod outcome;
-mod record;
+mod posted;
+mod reservation;
+mod share;
 
 use super::chain::{HEADER_BYTES, SIGNED_BYTES, validators_at};
 use super::context::Context;
@@ -24,7 +30,7 @@ use gridbay_ledger::log::LogProofError;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::genesis::{Genesis, Policy};
 use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::{Certificate, CertificateError};
@@ -109,16 +115,7 @@ pub fn verify_auction(
     }
     certificate.verify(&network, set)?;
     check_inclusion(proof, &header)?;
-    match &proof.record {
-        AuctionRecord::Clearing(record) => outcome::clearing(record, genesis.policy.auction)?,
-        AuctionRecord::Buy(record) => outcome::buy(record, genesis.policy.buy)?,
-        AuctionRecord::Sharing(record) => outcome::sharing(record)?,
-        AuctionRecord::Posted(record) => outcome::posted(record)?,
-        AuctionRecord::Reservation(record) => {
-            ahead::reservation(record, &genesis.policy.reservation)?;
-        }
-    }
-    Ok(())
+    Ok(check_outcome(&proof.record, &genesis.policy)?)
 }
 
 fn header(proof: &AuctionProof) -> Result<Header, AuctionError> {
@@ -134,6 +131,28 @@ fn check_inclusion(proof: &AuctionProof, header: &Header) -> Result<(), AuctionE
         height: header.height,
         source,
     })
+}
+
+/// Step 3.
+fn check_outcome(record: &AuctionRecord, policy: &Policy) -> Result<(), OutcomeError> {
+    match record {
+        AuctionRecord::Clearing(record) => ausubel::check(record, policy.auction),
+        AuctionRecord::Buy(record) => buy::check(record, policy.buy),
+        AuctionRecord::Sharing(record) => share::check(record),
+        AuctionRecord::Reservation(record) => reservation::check(record, &policy.reservation),
+        AuctionRecord::Posted(record) => posted::check(record),
+    }
+}
+
+/// The text of `auction show`.
+fn table(AuctionProof { class, record, .. }: &AuctionProof) -> String {
+    match record {
+        AuctionRecord::Clearing(record) => ausubel::table(record, class),
+        AuctionRecord::Buy(record) => buy::table(record, class),
+        AuctionRecord::Sharing(record) => share::table(record, class),
+        AuctionRecord::Reservation(record) => reservation::table(record, class),
+        AuctionRecord::Posted(record) => posted::table(record, class),
+    }
 }
 
 /// One line of `auction verify`.
@@ -197,7 +216,7 @@ async fn show(at: &Context, client: &Client, id: &str) -> Result<(), CliError> {
         .get(&format!("/auctions/{id}"))
         .await
         .during("no such auction")?;
-    at.show(&proof, record::table)
+    at.show(&proof, table)
 }
 
 async fn verify(

@@ -12,7 +12,8 @@
 //!    is no edge: it says where things are found, and needs none of them.
 //! 5. Method calls are no edges, nor is the code of tests (`#[cfg(test)]`, `#[test]`).
 //!
-//! Files that reach one another are a cycle. Each package has a limit on its largest cycle.
+//! Files that reach one another are a cycle. Each package has a limit on its largest cycle. Of some
+//! folders none may lead back to itself through the others ([`APART`]).
 
 mod modules;
 
@@ -35,6 +36,30 @@ pub(crate) const LIMITS: &[(&str, usize)] = &[
     ("testnet/sim/src", 3),
     ("testnet/fuzz/src", 3),
 ];
+
+/// Folders of which none names something that leads back to it through the others.
+pub(crate) const APART: (&str, &[&str]) = ("node/src", &["api", "body", "doctor", "solver"]);
+
+/// Those of some folders of a package that lead back to themselves through the others.
+pub(crate) fn circles((folder, rooms): (&str, &[&str]), sources: &[Source]) -> Vec<String> {
+    let package = Package::read(folder, sources);
+    let room = |file: usize| {
+        let within = package.files[file].strip_prefix(&format!("{folder}/"))?;
+        let top = within.split('/').next()?.trim_end_matches(".rs");
+        rooms.iter().position(|room| *room == top)
+    };
+    let mut edges = vec![BTreeSet::new(); rooms.len()];
+    for (from, to) in package.edges().iter().enumerate() {
+        let others = to.iter().filter_map(|to| room(*to));
+        if let Some(from) = room(from) {
+            edges[from].extend(others.filter(|to| *to != from));
+        }
+    }
+    let round = (0..rooms.len()).filter(|at| reach(&edges, *at).contains(at));
+    round
+        .map(|at| format!("{folder}/{} leads back to itself", rooms[at]))
+        .collect()
+}
 
 /// Packages with a larger cycle than their limit.
 pub(crate) fn above(limits: &[(&str, usize)], sources: &[Source]) -> Vec<String> {
@@ -267,6 +292,24 @@ mod tests {
             ),
         ]);
         assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
+    fn folders_that_lead_back_are_found() {
+        let mut files = vec![
+            Source::sample("a/src/lib.rs", "mod one; mod two; mod three;"),
+            Source::sample("a/src/one/mod.rs", "mod deep; pub struct One;"),
+            Source::sample(
+                "a/src/one/deep.rs",
+                "use crate::two::Two; struct D(Two, super::One);",
+            ),
+            Source::sample("a/src/two.rs", "pub struct Two;"),
+        ];
+        let found = |files: &[Source]| circles(("a/src", &["one", "two"]), files);
+        assert_eq!(found(&files), Vec::<String>::new());
+        files[3] = Source::sample("a/src/two.rs", "use crate::one::One; pub struct Two(One);");
+        let back = |name| format!("a/src/{name} leads back to itself");
+        assert_eq!(found(&files), [back("one"), back("two")]);
     }
 
     #[test]

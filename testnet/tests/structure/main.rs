@@ -79,6 +79,7 @@ fn import_cycles_stay_small() {
         println!("note: {note}");
     }
     expect_none("import cycles", cycles::above(cycles::LIMITS, &sources));
+    expect_none("circles", cycles::circles(cycles::APART, &sources));
 }
 
 #[test]

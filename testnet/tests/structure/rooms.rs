@@ -31,6 +31,8 @@ const MORE: &[&str] = &[
     "protocol/src/policy/",
     "ledger/src/record/",
     "ledger/src/refusal/",
+    "node/src/auction/types/",
+    "node/src/cli/auction/",
 ];
 /// The mechanism by which files are counted: the last one that was added.
 pub(crate) const SAMPLE: &str = "posted";
@@ -49,7 +51,8 @@ pub(crate) fn missing(sources: &[Source]) -> Vec<String> {
         .collect()
 }
 
-/// Product files outside a mechanism's rooms that import from one, or declare one.
+/// Product files outside a mechanism's rooms that import from one, declare one, or have a variant
+/// of its name.
 pub(crate) fn leads(name: &str, sources: &[Source]) -> Vec<String> {
     let product = |path: &str| {
         let packages = [
@@ -73,12 +76,25 @@ pub(crate) fn leads(name: &str, sources: &[Source]) -> Vec<String> {
         format!("buy::{name}"),
         format!("refusal::{name}"),
         format!("policy::{name}"),
+        format!("{name}::"),
     ];
+    let variant = variant(name);
     let found = sources.iter().filter(|source| {
-        let leads = || names.iter().any(|lead| source.text.contains(lead));
+        let leads = || {
+            let lines = source.text.lines();
+            let code = lines.filter(|line| !line.trim_start().starts_with("//"));
+            let mut words = code.flat_map(|line| line.split(|c: char| !c.is_alphanumeric()));
+            names.iter().any(|lead| source.text.contains(lead)) || words.any(|w| w == variant)
+        };
         product(&source.path) && !own(&source.path) && leads()
     });
     found.map(|source| source.path.clone()).collect()
+}
+
+/// The name of an enum's variant for a mechanism.
+fn variant(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    format!("{}{rest}", first.to_uppercase())
 }
 
 /// Whether a path is that of a room's file, or lies in its folder.
@@ -109,11 +125,23 @@ fn who_leads_to_a_room_is_counted() {
             "use gridbay_core::buy::share::Claim;",
         ),
         Source::sample("node/src/job/why.rs", "use crate::buy::share;"),
-        Source::sample("node/src/job/state.rs", "use crate::buy::buy;"),
+        Source::sample(
+            "node/src/job/state.rs",
+            "use crate::buy::buy; struct Shared;",
+        ),
+        Source::sample("node/src/job/kind.rs", "enum Kind { Share(Claim) }"),
+        Source::sample(
+            "node/src/job/word.rs",
+            "/// Share and share alike.\nfn f() {}",
+        ),
         Source::sample("testnet/src/x.rs", "use crate::buy::share;"),
     ];
     assert_eq!(
         leads("share", &all),
-        ["node/src/buy/mod.rs", "node/src/job/why.rs"]
+        [
+            "node/src/buy/mod.rs",
+            "node/src/job/why.rs",
+            "node/src/job/kind.rs"
+        ]
     );
 }

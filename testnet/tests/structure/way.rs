@@ -21,7 +21,10 @@ pub(crate) fn check(page: &str, sources: &[Source]) -> Vec<String> {
     let section = section.split("\n## ").next().unwrap_or_default();
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
-    for line in section.lines().filter(|line| line.contains(".rs`")) {
+    for line in section
+        .lines()
+        .filter(|line| line.starts_with('|') && line.contains(".rs`"))
+    {
         let names: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
         let Some((file, functions)) = names.split_first().filter(|(_, rest)| !rest.is_empty())
         else {

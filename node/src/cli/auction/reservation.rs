@@ -1,4 +1,4 @@
-//! Recomputes a decision on reservations.
+//! The record of a decision on reservations: its text, and its check.
 //!
 //! 1. Units, bids and busy slots are no more than a ledger lets through; bids ascend by order.
 //! 2. Without a hint: the rule, on the record's input, books the same.
@@ -6,7 +6,9 @@
 //!    and each gives its order what it asked for, at its bid, on units and a channel that are free.
 //!    The numbers of units do not matter: so many units of an offer are free in a slot, or not.
 
-use super::outcome::OutcomeError;
+use super::outcome::{OutcomeError, ascending, recomputed};
+use crate::cli::text::or_dash;
+use crate::ui::Table;
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::reservation;
@@ -15,28 +17,54 @@ use gridbay_protocol::order::Group;
 use gridbay_protocol::record::reservation::{Booked, ReservationBid, ReservationRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// A record in full.
+pub(super) fn table(record: &ReservationRecord, class: &str) -> String {
+    let mut bids = Table::new(&[
+        "ORDER", ">NODES", ">SLOTS", ">FROM", ">UNTIL", ">BID", ">STARTS", ">PAYS",
+    ]);
+    for bid in &record.bids {
+        let won = record.booked.iter().find(|b| b.order == bid.order);
+        let nodes: u64 = bid.groups.iter().map(|g| u64::from(g.units)).sum();
+        bids.row([
+            bid.order.to_string(),
+            nodes.to_string(),
+            bid.slots.to_string(),
+            bid.earliest.to_string(),
+            bid.latest.to_string(),
+            bid.value.to_string(),
+            or_dash(won.map(|b| b.start)),
+            or_dash(won.map(|b| b.pay)),
+        ]);
+    }
+    let (height, slot) = (record.height, record.slot);
+    let units: u64 = record.units.iter().map(|s| u64::from(s.units)).sum();
+    let found = match record.beaten {
+        None => String::new(),
+        Some(worth) => format!(", by a hint: the rule finds {worth}"),
+    };
+    format!(
+        "class {class} height {height} slots from {slot} nodes {units} least {} a node-slot{found}\n\n{}",
+        or_dash(record.posted.times(1)),
+        bids.render()
+    )
+}
+
 /// Checks a decision against the federation's policy.
-pub(super) fn reservation(
-    record: &ReservationRecord,
-    policy: &WindowPolicy,
-) -> Result<(), OutcomeError> {
+pub(super) fn check(record: &ReservationRecord, policy: &WindowPolicy) -> Result<(), OutcomeError> {
     if !is_small(record) {
         return Err(OutcomeError::Input);
     }
-    if !record.bids.windows(2).all(|w| w[0].order < w[1].order) {
-        return Err(OutcomeError::Order("bids"));
-    }
+    ascending("bids", &record.bids, |bid| bid.order)?;
     let found = reservation::clear(&record.input(policy)).map_err(|_| OutcomeError::Input)?;
     let Some(beaten) = record.beaten else {
-        return match record.winners(&found) == record.booked {
-            true => Ok(()),
-            false => Err(OutcomeError::Recomputed("bookings")),
-        };
+        return recomputed("bookings", record.winners(&found) == record.booked);
     };
     let worth = record.booked.iter().map(|b| u128::from(b.pay.micros()));
-    if found.total != u128::from(beaten.micros()) || worth.sum::<u128>() <= found.total {
-        return Err(OutcomeError::Recomputed("bookings"));
-    }
+    let better = worth.sum::<u128>() > found.total;
+    recomputed(
+        "bookings",
+        better && found.total == u128::from(beaten.micros()),
+    )?;
     feasible(record, policy)
 }
 
@@ -53,9 +81,7 @@ fn is_small(record: &ReservationRecord) -> bool {
 
 /// Step 3: no booking is in another's way.
 fn feasible(record: &ReservationRecord, policy: &WindowPolicy) -> Result<(), OutcomeError> {
-    if !record.booked.windows(2).all(|w| w[0].order < w[1].order) {
-        return Err(OutcomeError::Order("bookings"));
-    }
+    ascending("bookings", &record.booked, |won| won.order)?;
     let mut used: BTreeMap<(OfferId, u64), u64> = BTreeMap::new();
     let mut channels: BTreeSet<(u32, u64)> = BTreeSet::new();
     for busy in &record.busy {
@@ -207,7 +233,7 @@ mod tests {
     }
 
     fn judge(record: &ReservationRecord) -> Result<(), OutcomeError> {
-        reservation(record, &WindowPolicy::MIRAGE)
+        super::check(record, &WindowPolicy::MIRAGE)
     }
 
     #[test]
