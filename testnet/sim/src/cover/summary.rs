@@ -5,6 +5,8 @@ use std::fmt;
 
 /// Columns of a table.
 const COLUMNS: usize = 3;
+/// Characters of a row at the most.
+const WIDTH: usize = 100;
 /// Characters of a cell; a row is indented by two.
 const CELL: usize = 31;
 
@@ -62,17 +64,29 @@ fn list(f: &mut fmt::Formatter<'_>, title: &str, items: &[String]) -> fmt::Resul
         return Ok(());
     }
     writeln!(f, "{title}")?;
-    for row in items.chunks(COLUMNS) {
-        let cells = row.iter().map(|item| format!("{item:<CELL$}"));
-        let row = cells.collect::<Vec<_>>().join("  ");
-        writeln!(f, "  {}", row.trim_end())?;
+    let mut row = String::new();
+    for item in items {
+        // An item may be longer than its cell.
+        if row.len() + 2 + item.len() > WIDTH {
+            writeln!(f, "{}", row.trim_end())?;
+            row.clear();
+        }
+        row += &format!("  {item:<CELL$}");
     }
-    Ok(())
+    writeln!(f, "{}", row.trim_end())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Items(Vec<String>);
+
+    impl fmt::Display for Items {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            list(f, "Listed", &self.0)
+        }
+    }
 
     #[test]
     fn a_summary_is_narrow_and_names_what_is_missing() {
@@ -81,10 +95,19 @@ mod tests {
         cover.counts.insert("message lost", 123_456_789);
         let text = cover.to_string();
         assert!(
-            text.lines().all(|line| line.chars().count() <= 100),
+            text.lines().all(|line| line.chars().count() <= WIDTH),
             "{text}"
         );
         assert!(text.contains("123456789"));
         assert!(text.contains("Refusal::Funds"));
+        let long = vec![
+            "a".repeat(31),
+            "b".repeat(40),
+            "c".repeat(40),
+            "d".to_owned(),
+        ];
+        let shown = Items(long).to_string();
+        let lengths: Vec<usize> = shown.lines().map(str::len).collect();
+        assert_eq!(lengths, [6, 75, 45], "{shown}");
     }
 }
