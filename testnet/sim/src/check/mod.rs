@@ -2,7 +2,7 @@
 //! checks.
 //!
 //! A checker is a file and a line in [`all`], or, of one mechanism, in the table of
-//! [`crate::ways`].
+//! `crate::ways`.
 
 mod ahead;
 mod broken;
