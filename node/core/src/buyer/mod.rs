@@ -133,6 +133,8 @@ impl Buyer {
         let state = host.state();
         let mut submits = Vec::new();
         for (key, agent) in self.orders.iter_mut().filter(|(_, a)| !a.is_settled()) {
+            // One read back from disk has no id yet.
+            agent.current_id(state, signer);
             if let Some(entry) = agent.overdue(state.height())
                 && let Some(height) = host.entry_height(&entry)
             {

@@ -118,6 +118,25 @@ fn a_buyer_that_was_killed_hires_once() {
 }
 
 #[test]
+fn a_buyer_killed_before_it_saved_what_its_disk_holds_hires_once() {
+    let mut world = shop();
+    let mut want = order(&world, 1, hire(2, 60), 2, 1);
+    want.slots = 1;
+    world.order(4, want);
+    assert!(world.run_until(1_000, |w| !w.nodes[4].records.is_empty()));
+    let before = world.nodes[4].records.clone();
+    let began = world.nodes[4].core.state().height();
+    assert!(world.run_until(400_000, |w| w.nodes[4].core.state().height() > began + 50));
+    assert_eq!(hired(&world).0, 1);
+    world.kill(4);
+    // Its blocks were flushed, and the record of its order was not.
+    world.nodes[4].records = before;
+    world.restart(4);
+    world.run(20_000);
+    assert_eq!(hired(&world).0, 1, "one order, one hire");
+}
+
+#[test]
 fn a_hire_of_other_units_than_tasks_is_not_sent() {
     let mut world = shop();
     let terms = [hire(2, 60), hire(0, 60), hire(1, Price::MAX.0 + 1)];
