@@ -55,6 +55,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// The facts known once a node runs.
@@ -233,7 +234,7 @@ async fn asked_to_stop(mut owner: watch::Receiver<bool>) {
 
 /// Attempts to lock the folder after the first, and the pause before each.
 const LOCK_TRIES: u32 = 5;
-const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// One node per folder: holds a lock for as long as the file is open.
 fn take_folder(home: &Home) -> anyhow::Result<File> {
@@ -241,22 +242,25 @@ fn take_folder(home: &Home) -> anyhow::Result<File> {
         .with_context(|| format!("cannot make {}", home.path().display()))?;
     let path = home.lock();
     let file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
-    // `node stop` has it for a moment to see whether it can be had.
-    let mut lock = file.try_lock();
-    for _ in 0..LOCK_TRIES {
-        if !matches!(lock, Err(fs::TryLockError::WouldBlock)) {
-            break;
-        }
-        std::thread::sleep(LOCK_PAUSE);
-        lock = file.try_lock();
-    }
-    match lock {
+    match lock(&file) {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => Err(Taken(home.path().to_owned()).into()),
         Err(fs::TryLockError::Error(error)) => {
             Err(error).with_context(|| format!("cannot lock {}", path.display()))
         }
     }
+}
+
+/// Locks a file that nobody has for long: `node stop` takes the lock for a moment to see whether it
+/// can be had.
+fn lock(file: &File) -> Result<(), fs::TryLockError> {
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            done => return done,
+        }
+    }
+    file.try_lock()
 }
 
 /// The executor of this node, the isolation that it lets the node sell, and the room for jobs.

@@ -175,7 +175,7 @@ pub struct AuctionProof {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    pub(crate) use super::ausubel::tests::clearing;
+    pub(crate) use super::ausubel::tests::{clearing, empty};
     pub(crate) use super::reservation::tests::decision;
 
     use super::*;
@@ -187,7 +187,7 @@ pub(crate) mod tests {
     pub(crate) const SMALL: ClassId = ClassId([1; 32]);
     pub(crate) const LARGE: ClassId = ClassId([2; 32]);
 
-    pub(super) fn offer(units: u32) -> ClearingOffer {
+    pub(crate) fn offer(units: u32) -> ClearingOffer {
         ClearingOffer {
             offer: OfferId([3; 32]),
             units,

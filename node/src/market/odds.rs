@@ -65,17 +65,14 @@ pub(crate) fn odds(records: &[ClearingRecord], nodes: u32, min: u32, slot_height
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
+    use crate::auction::types::tests::{SMALL, empty, offer};
+    use gridbay_protocol::ids::AccountId;
     use gridbay_protocol::mechanism::ausubel::Rule;
     use gridbay_protocol::order::Step;
-    use gridbay_protocol::policy::ausubel::AuctionPolicy;
-    use gridbay_protocol::record::ausubel::{
-        ClearingBid, ClearingKind, ClearingOffer, clearing_id,
-    };
+    use gridbay_protocol::record::ausubel::ClearingBid;
 
     /// Four units at a reserve of 5, of which others want `taken` at `price`.
     fn record(height: u64, taken: u32, price: u64) -> ClearingRecord {
-        let class = ClassId([1; 32]);
         let bid = ClearingBid {
             order: OrderId([2; 32]),
             round: 1,
@@ -88,22 +85,9 @@ mod tests {
             }],
         };
         ClearingRecord {
-            id: clearing_id(&class, height),
-            class,
-            kind: ClearingKind::Boundary,
-            height,
-            slot: 1,
-            heights: 8,
-            policy: AuctionPolicy::default(),
-            held: vec![],
-            offers: vec![ClearingOffer {
-                offer: OfferId([3; 32]),
-                units: 4,
-                reserve: Price(5),
-            }],
+            offers: vec![offer(4)],
             bids: vec![bid],
-            awards: vec![],
-            sold: vec![],
+            ..empty(SMALL, height)
         }
     }
 

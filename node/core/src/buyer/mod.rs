@@ -131,10 +131,9 @@ impl Buyer {
         effects: &mut Vec<Effect>,
     ) -> Vec<SignedEntry> {
         let state = host.state();
+        self.identify(state, signer);
         let mut submits = Vec::new();
         for (key, agent) in self.orders.iter_mut().filter(|(_, a)| !a.is_settled()) {
-            // One read back from disk has no id yet.
-            agent.current_id(state, signer);
             if let Some(entry) = agent.overdue(state.height())
                 && let Some(height) = host.entry_height(&entry)
             {
@@ -161,6 +160,14 @@ impl Buyer {
             .collect()
     }
 
+    /// Gives their ids to the orders that have none: those read back from disk.
+    fn identify(&mut self, state: &State, signer: &Signer<'_>) {
+        for (key, agent) in self.orders.iter_mut().filter(|(_, a)| a.id.is_none()) {
+            let id = agent.current_id(state, signer);
+            self.keys.extend(id.map(|id| (id, *key)));
+        }
+    }
+
     /// Notes the effects of the block of `height`. The state may be that of a later block.
     pub fn note(
         &mut self,
@@ -170,11 +177,7 @@ impl Buyer {
         signer: &Signer<'_>,
     ) {
         let calendar = state.calendar();
-        // Orders read back from disk have not looked at a block yet.
-        for (key, agent) in self.orders.iter_mut().filter(|(_, a)| a.id.is_none()) {
-            let id = agent.current_id(state, signer);
-            self.keys.extend(id.map(|id| (id, *key)));
-        }
+        self.identify(state, signer);
         for effect in posted {
             match effect {
                 LedgerEffect::Posting(posting) => self.note_posting(posting, height),

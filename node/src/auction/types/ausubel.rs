@@ -29,11 +29,9 @@ pub(super) mod tests {
     use gridbay_protocol::policy::ausubel::AuctionPolicy;
     use gridbay_protocol::record::ausubel::{Award, ClearingKind, Sold, clearing_id};
 
-    pub(crate) fn clearing(class: ClassId, height: u64, pay: u64) -> Effect {
-        let order = OrderId([9; 32]);
-        let pay = Credits::from_micros(pay).unwrap();
-        let won = pay > Credits::ZERO;
-        Effect::Clearing(ClearingRecord {
+    /// The record of a whole slot in which nothing was offered.
+    pub(crate) fn empty(class: ClassId, height: u64) -> ClearingRecord {
+        ClearingRecord {
             id: clearing_id(&class, height),
             class,
             kind: ClearingKind::Boundary,
@@ -42,8 +40,19 @@ pub(super) mod tests {
             heights: 8,
             policy: AuctionPolicy::default(),
             held: vec![],
-            offers: vec![offer(6)],
+            offers: vec![],
             bids: vec![],
+            awards: vec![],
+            sold: vec![],
+        }
+    }
+
+    pub(crate) fn clearing(class: ClassId, height: u64, pay: u64) -> Effect {
+        let order = OrderId([9; 32]);
+        let pay = Credits::from_micros(pay).unwrap();
+        let won = pay > Credits::ZERO;
+        Effect::Clearing(ClearingRecord {
+            offers: vec![offer(6)],
             awards: if won {
                 vec![Award {
                     order,
@@ -58,6 +67,7 @@ pub(super) mod tests {
                 units: 4,
                 earns: pay,
             }],
+            ..empty(class, height)
         })
     }
 
