@@ -15,7 +15,8 @@ use tokio::sync::{Mutex, mpsc};
 pub(crate) const QUIC: &str = "/ip4/127.0.0.1/udp/0/quic-v1";
 /// Listens with TCP.
 pub(crate) const TCP: &str = "/ip4/127.0.0.1/tcp/0";
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Ends a wait for what never comes; a crowded machine takes its time over the rest.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A gossip message as delivered.
 #[derive(Debug)]

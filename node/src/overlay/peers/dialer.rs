@@ -13,6 +13,8 @@
 //!    are the way back.
 //! 3. While an attempt runs, or the peer is connected, nothing is due for it.
 //! 4. A peer of another network is retried only at the longest pause.
+//! 5. Each pause is up to a quarter longer than its rule says, by a draw of the node's own: a
+//!    peer that many lost at the same moment is not called by all of them in step.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -36,6 +38,14 @@ struct Entry {
     good: bool,
 }
 
+impl Entry {
+    /// Waits for the next attempt; the pause after it is twice as long.
+    fn rest(&mut self, now: Instant, excess: u32, longest: Duration) {
+        self.due = Some(now + self.pause + self.pause * excess / 1024);
+        self.pause = (self.pause * 2).min(longest);
+    }
+}
+
 /// The dial book.
 #[derive(Debug)]
 pub(crate) struct Dialer {
@@ -44,8 +54,10 @@ pub(crate) struct Dialer {
     max_kept: usize,
     max_known: usize,
     entries: BTreeMap<PeerId, Entry>,
-    /// Of this node alone: the order of equals.
+    /// Of this node alone: the order of equals, and the excess of pauses.
     order: RandomState,
+    /// Pauses drawn so far.
+    pauses: u64,
 }
 
 impl Dialer {
@@ -57,6 +69,7 @@ impl Dialer {
             max_known,
             entries: BTreeMap::new(),
             order: RandomState::new(),
+            pauses: 0,
         }
     }
 
@@ -122,20 +135,20 @@ impl Dialer {
 
     /// The last connection is gone; the peer had been connected for so long.
     pub(crate) fn lost(&mut self, peer: &PeerId, lasted: Duration, now: Instant) {
-        let (first, max) = (self.first, self.max);
+        let (first, excess) = (self.first, self.excess());
         if let Some(entry) = self.entries.get_mut(peer) {
             entry.connected = false;
             if lasted >= STAYED {
                 entry.pause = first;
             }
-            entry.due = Some(now + jittered(entry.pause, peer));
-            entry.pause = (entry.pause * 2).min(max);
+            entry.rest(now, excess, self.max);
         }
     }
 
     /// An attempt failed, or could not begin.
     pub(crate) fn failed(&mut self, peer: &PeerId, now: Instant) {
         let alone = !self.entries.values().any(|e| e.connected);
+        let excess = self.excess();
         let Some(entry) = self.entries.get_mut(peer) else {
             return;
         };
@@ -147,8 +160,13 @@ impl Dialer {
             self.entries.remove(peer);
             return;
         }
-        entry.due = Some(now + jittered(entry.pause, peer));
-        entry.pause = (entry.pause * 2).min(self.max);
+        entry.rest(now, excess, self.max);
+    }
+
+    /// By how many 1024ths the next pause is longer than its rule says: up to a quarter.
+    fn excess(&mut self) -> u32 {
+        self.pauses = self.pauses.wrapping_add(1);
+        self.order.hash_one(self.pauses).to_le_bytes()[0].into()
     }
 
     /// The peer is of no use now (another network, banned): longest pause, forgotten unless kept.
@@ -248,16 +266,6 @@ fn merge(known: &mut Vec<Multiaddr>, new: Vec<Multiaddr>) {
     known.truncate(PER_PEER);
 }
 
-/// Up to a quarter more, by the peer's id, so that a network does not redial in step.
-fn jittered(pause: Duration, peer: &PeerId) -> Duration {
-    let salt = peer
-        .as_ref()
-        .digest()
-        .iter()
-        .fold(0u32, |sum, b| sum.wrapping_add(u32::from(*b)));
-    pause + pause * (salt % 64) / 256
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -292,7 +300,8 @@ mod tests {
             pauses.push(next - now);
             now = next;
         }
-        assert!(pauses.windows(2).all(|w| w[0] <= w[1]));
+        let grows = |w: &[Duration]| w[0] <= w[1] || w[1] >= MAX;
+        assert!(pauses.windows(2).all(grows));
         assert!(pauses[0] >= FIRST && pauses[0] < FIRST * 2);
         assert!(pauses[8] >= MAX && pauses[8] < MAX * 2);
         dialer.connected(&peer);
@@ -302,6 +311,22 @@ mod tests {
         assert!(dialer.next_due().unwrap() - now >= MAX);
         dialer.lost(&peer, STAYED, now);
         assert!(dialer.next_due().unwrap() - now < FIRST * 2);
+    }
+
+    #[test]
+    fn nodes_that_lost_a_peer_at_once_do_not_call_it_in_step() {
+        let (_, peer, address, now) = setup();
+        let pauses = (0..64).map(|_| {
+            let mut dialer = Dialer::new(MAX, MAX, 2, 2);
+            assert!(dialer.keep(peer, address.clone(), now));
+            dialer.connected(&peer);
+            dialer.lost(&peer, STAYED, now);
+            dialer.next_due().unwrap() - now
+        });
+        let pauses: Vec<_> = pauses.collect();
+        let (least, most) = (pauses.iter().min().unwrap(), pauses.iter().max().unwrap());
+        assert!(*least >= MAX && *most <= MAX * 5 / 4);
+        assert!(*most - *least > MAX / 8, "{pauses:?}");
     }
 
     #[test]
