@@ -34,6 +34,10 @@ pub struct JobSpec {
     pub outputs: Vec<String>,
     /// Hard limit on the running time in seconds.
     pub wall_seconds: u32,
+    /// Whether its tasks reach one another: each has an address in the private network of the
+    /// lease.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub network: bool,
 }
 
 /// Arguments, variables or files of one job at the most.
@@ -169,6 +173,7 @@ mod tests {
             inputs: vec![],
             outputs: vec![],
             wall_seconds: 1,
+            network: false,
         };
         assert!(spec.is_valid());
         spec.argv = vec!["x".repeat(JOB_TEXT); JOB_BYTES / JOB_TEXT];

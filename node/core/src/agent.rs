@@ -6,6 +6,7 @@
 //!   Content(id, from)          ◄─────────  pulls the inputs
 //!   Poll(jobs, offsets)        ─────────►  phase, output since the offsets
 //!   Output(job, path, from)    ─────────►  files to bring back
+//!   Connect(cluster)           ─────────►  opens the lease's network (`cluster`)
 //!   Stop(job)                  ─────────►  TERM, grace, KILL
 //! ```
 //!
@@ -15,6 +16,7 @@
 //! Every request is answered on its own; all are idempotent, so either side may crash and ask
 //! again.
 
+use crate::cluster::{Card, Cluster};
 use gridbay_protocol::advert::SignedAdvert;
 use gridbay_protocol::codec;
 use gridbay_protocol::hash::Domain;
@@ -153,6 +155,8 @@ pub enum AgentRequest {
         /// Offset in bytes.
         from: u64,
     },
+    /// Who else has tasks of a lease; answered with a [`Card`].
+    Connect(Box<Cluster>),
     /// What does this node say of itself now?
     Advert,
     /// Which adverts does it know, after this seller and node? At most [`ADVERTS_PAGE`].
@@ -257,4 +261,6 @@ pub enum AgentReply {
     NotFound,
     /// Adverts, ascending by seller and node; to be judged like gossiped ones.
     Adverts(Vec<SignedAdvert>),
+    /// How the others of a lease reach this node.
+    Card(Card),
 }

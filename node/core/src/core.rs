@@ -394,6 +394,10 @@ impl Core {
                 self.seller.buyer_stops(&from, &job, effects);
                 AgentReply::Ok
             }
+            AgentRequest::Connect(cluster) => {
+                let state = self.host.state();
+                return self.seller.connect(state, token, &from, *cluster, effects);
+            }
             AgentRequest::Poll(jobs) if jobs.len() <= POLL_JOBS => {
                 return self.seller.poll(token, &from, jobs, effects);
             }

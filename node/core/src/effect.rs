@@ -2,11 +2,12 @@
 
 use crate::adverts::Verdict;
 use crate::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId};
+use crate::cluster::Cluster;
 use crate::hints::Question;
 use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
 use crate::key::OrderKey;
 use crate::reply::Reply;
-use gridbay_protocol::ids::{BlockId, OfferId};
+use gridbay_protocol::ids::{BlockId, LeaseId, OfferId};
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::keys::PublicKey;
 
@@ -102,6 +103,16 @@ pub enum Effect {
     StopJob(RunId),
     /// Forget a job and its files.
     RemoveJob(RunId),
+    /// Let the tasks of a lease that run here reach these others, and no longer any that are not
+    /// among them.
+    Connect {
+        /// Answer this question with the node's [`Card`](crate::cluster::Card).
+        token: Option<AnswerToken>,
+        /// The network, checked.
+        cluster: Cluster,
+    },
+    /// Close the network of a lease and forget its keys.
+    Disconnect(LeaseId),
     /// Keep a buyer's order durably.
     SaveOrder {
         /// The order.

@@ -15,6 +15,7 @@ pub mod agent;
 pub mod buy;
 pub mod buyer;
 pub mod cases;
+pub mod cluster;
 pub mod core;
 pub mod effect;
 pub mod frame;

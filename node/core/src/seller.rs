@@ -7,13 +7,16 @@
 //!    waits for nothing);
 //! 2. once a slot, while it serves acknowledged leases, the node gives a sign of life for all of
 //!    them together: an acknowledgement of that slot is one already;
-//! 3. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
+//! 3. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace;
+//! 4. networks of leases lose the members that left the lease.
 //!
 //! `start` decides which jobs a buyer may start.
 
+mod cluster;
 mod start;
 
 use crate::agent::{Phase, PollJob, RunId};
+use crate::cluster::Cluster;
 use crate::effect::Effect;
 use crate::input::AnswerToken;
 use gridbay_ledger::{Lease, State};
@@ -80,6 +83,10 @@ impl Job {
     fn uses_a_unit(&self) -> bool {
         !matches!(self.phase, Phase::Ended { .. } | Phase::Unknown)
     }
+    /// Whether it is part of its lease's network.
+    fn is_networked(&self) -> bool {
+        self.memo.spec.network && self.uses_a_unit()
+    }
     /// When it ended, in milliseconds since 1970; 0 if it never began.
     fn ended_ms(&self) -> u64 {
         match self.phase {
@@ -104,6 +111,8 @@ pub struct Seller {
     given_up: BTreeMap<LeaseId, Option<u64>>,
     /// Slot of the last sign of life, and the height it was sent at.
     beaten: Option<(u64, u64)>,
+    /// The networks of leases, as their buyers told them last.
+    clusters: BTreeMap<LeaseId, Cluster>,
 }
 
 impl Seller {
@@ -119,6 +128,7 @@ impl Seller {
             short: false,
             given_up: BTreeMap::new(),
             beaten: None,
+            clusters: BTreeMap::new(),
         }
     }
     /// Names the account in whose name the node sells.
@@ -177,6 +187,7 @@ impl Seller {
         entries.extend(self.heartbeat(state));
         entries.extend(self.give_up(state));
         self.stop_what_has_no_unit(state, effects);
+        self.keep_clusters(state, effects);
         entries
     }
 

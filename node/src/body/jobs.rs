@@ -359,6 +359,7 @@ mod tests {
             inputs: Vec::new(),
             outputs: Vec::new(),
             wall_seconds: 1,
+            network: false,
         };
         let job = RunId {
             lease: LeaseId([7; 32]),

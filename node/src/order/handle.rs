@@ -85,6 +85,7 @@ impl NodeBackend {
                     inputs,
                     outputs,
                     wall_seconds,
+                    network: false,
                 },
             };
             Ok(plan.order(at, job))

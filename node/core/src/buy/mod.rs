@@ -35,7 +35,7 @@ use crate::reply::Refused;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::ids::{ClassId, OrderId};
+use gridbay_protocol::ids::{ClassId, LeaseId, OrderId};
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Credits;
@@ -179,6 +179,10 @@ impl NewOrder {
     /// Salt of the work hash.
     pub fn work_salt(&self) -> [u8; 32] {
         hash(Domain::Agent, &[&self.entropy, b"work"])
+    }
+    /// The secret that the members of a lease's network share.
+    pub fn cluster_secret(&self, lease: &LeaseId) -> [u8; 32] {
+        hash(Domain::Agent, &[&self.entropy, b"cluster", &lease.0])
     }
     /// Salt of the work hash of a task.
     pub fn task_salt(&self, task: u32) -> [u8; 32] {

@@ -18,13 +18,14 @@ use crate::input::AskToken;
 use crate::key::OrderKey;
 use crate::signer::Signer;
 use gridbay_ledger::State;
+use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 
 /// Milliseconds between polls of a seller that runs tasks of an order.
 const POLL_MS: u64 = 100;
 /// Milliseconds to wait for an answer before asking again.
-const ANSWER_MS: u64 = 3_000;
+pub(super) const ANSWER_MS: u64 = 3_000;
 /// Milliseconds after which a refused start is tried again at first.
 const RETRY_MS: u64 = 100;
 /// Milliseconds between two tries at the most.
@@ -39,6 +40,7 @@ const SILENT_MS: u64 = 60_000;
 pub(super) enum Question {
     Start(RunId),
     Poll(Vec<PollJob>),
+    Connect(LeaseId, PublicKey),
     Stop,
 }
 
@@ -78,6 +80,7 @@ impl Buyer {
                 self.ask_start(key, run, state, signer, now_ms, effects);
             }
             self.ask_polls(key, now_ms, effects);
+            self.introduce(key, now_ms, effects);
             self.plan(key, state, now_ms, effects);
         }
         busy.then_some(now_ms + POLL_MS / 2)
@@ -141,6 +144,9 @@ impl Buyer {
         };
         match (question, from) {
             (Question::Stop, _) => {}
+            (Question::Connect(lease, node), reply) => {
+                self.introduced(key, (lease, node), reply, now_ms);
+            }
             (Question::Start(job), reply) => {
                 let at = (state.height(), now_ms);
                 let tried = match &reply {

@@ -8,6 +8,7 @@ mod amend;
 mod amending;
 pub mod appeal;
 mod ask;
+mod cluster;
 pub mod complaint;
 mod experience;
 mod jobs;

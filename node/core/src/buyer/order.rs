@@ -15,6 +15,7 @@
 //! | a contract | see `jobs` |
 
 use super::appeal::Opening;
+use super::cluster::Introductions;
 use super::complaint::Unserved;
 use super::experience::Experience;
 use super::pace::{LastAsked, RESEND_HEIGHTS};
@@ -61,6 +62,8 @@ pub struct OrderAgent {
     pub(super) works: BTreeMap<Hash32, u32>,
     /// Units that were not served lately.
     pub(super) unserved: BTreeMap<(LeaseId, OfferId), Unserved>,
+    /// What the nodes of its leases were told of one another.
+    pub(super) introductions: Introductions,
 }
 
 impl OrderAgent {
@@ -86,6 +89,7 @@ impl OrderAgent {
             dirty: false,
             works: BTreeMap::new(),
             unserved: BTreeMap::new(),
+            introductions: Introductions::default(),
         }
     }
     /// The record with the tasks as they are.

@@ -49,6 +49,15 @@ impl World {
                 self.nodes[n].memos.remove(&job);
                 self.nodes[n].jobs.remove(&job);
             }
+            Effect::Connect { token, cluster } => {
+                self.connects += 1;
+                self.nodes[n].clusters.insert(cluster.lease, cluster);
+                let reply = AgentReply::Card(self.card(n));
+                if let Some(token) = token {
+                    self.answer(token, reply);
+                }
+            }
+            Effect::Disconnect(lease) => _ = self.nodes[n].clusters.remove(&lease),
             Effect::ReadOutput { token, .. } => self.answer(token, AgentReply::NotFound),
             _ => {}
         }

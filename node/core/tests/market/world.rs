@@ -6,6 +6,7 @@ use gridbay_core::adverts::Heard;
 use gridbay_core::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId, SignedStart};
 use gridbay_core::buy::NewOrder;
 use gridbay_core::buyer::Record;
+use gridbay_core::cluster::{Card, Cluster};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
@@ -17,7 +18,7 @@ use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_protocol::genesis::{Genesis, Policy};
-use gridbay_protocol::ids::{AccountId, ClassId};
+use gridbay_protocol::ids::{AccountId, ClassId, LeaseId};
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 use std::cmp::Reverse;
@@ -34,6 +35,7 @@ pub(crate) struct Node {
     pub(crate) memos: BTreeMap<RunId, Vec<u8>>,
     pub(crate) jobs: BTreeMap<RunId, Played>,
     pub(crate) withheld: Vec<u8>,
+    pub(crate) clusters: BTreeMap<LeaseId, Cluster>,
     life: u64,
     up: bool,
 }
@@ -59,6 +61,8 @@ pub(crate) struct World {
     asked: BTreeMap<u64, (usize, u64)>,
     /// The starts that sellers were asked for.
     pub(crate) starts: Vec<(usize, SignedStart)>,
+    /// Networks that were opened or changed.
+    pub(crate) connects: usize,
 }
 
 impl World {
@@ -88,6 +92,7 @@ impl World {
             seq: 0,
             asked: BTreeMap::new(),
             starts: Vec::new(),
+            connects: 0,
         };
         for n in 0..count {
             let node = world.open(n, 0, BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -139,6 +144,7 @@ impl World {
             memos,
             jobs,
             withheld: Vec::new(),
+            clusters: BTreeMap::new(),
             life,
             up: true,
         }
@@ -199,6 +205,18 @@ impl World {
             self.nodes[n].withheld = withheld;
         }
         self.boot(n);
+    }
+
+    /// The networks that a node is in.
+    pub(crate) fn clusters(&self, n: usize) -> impl Iterator<Item = &Cluster> {
+        self.nodes[n].clusters.values()
+    }
+    /// The card of a node, another one after each start.
+    pub(crate) fn card(&self, n: usize) -> Card {
+        let mut public = [n as u8; 32];
+        public[31] = self.nodes[n].life as u8;
+        let places = vec![format!("127.0.0.1:{}", 4_000 + n)];
+        Card { public, places }
     }
 
     pub(crate) fn at(&mut self, after: u64, event: Event) {

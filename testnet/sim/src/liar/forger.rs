@@ -216,6 +216,7 @@ fn request(puppet: &mut Puppet<'_>) -> Option<AgentRequest> {
         inputs: vec![],
         outputs: vec![],
         wall_seconds: 600,
+        network: false,
     };
     Some(match puppet.rng.below(3) {
         0 => AgentRequest::Stop(job),

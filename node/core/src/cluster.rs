@@ -1,0 +1,168 @@
+//! A lease as a private cluster: the words by which its buyer introduces the leased nodes to one
+//! another.
+//!
+//! ```text
+//! buyer                                  seller
+//!   Connect(ranks, others)  ─────────►   checks them against the ledger's lease
+//!                           ◄─────────   Card: its key for this lease, and where it is reached
+//! ```
+//!
+//! 1. The buyer asks every node that runs tasks of a lease, again after each change of the others,
+//!    and now and then without one: a node that was restarted has a new key.
+//! 2. A node takes the word of the buyer's node alone, by the key with which that is connected. It
+//!    opens the network to no node that holds no unit of the lease.
+//! 3. The secret that all members share follows from the buyer's order. Those that only carry
+//!    packets do not have it.
+//! 4. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
+//!    keys. A member that leaves the lease is cut off by the others with the same block.
+
+use gridbay_protocol::ids::{LeaseId, byte_array};
+use gridbay_protocol::keys::PublicKey;
+use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
+
+/// Tasks that may share a network.
+pub const RANKS: u32 = 512;
+/// Addresses at which one node may be reached, at the most.
+pub const PLACES: usize = 8;
+/// Characters of one such address at the most.
+const PLACE_TEXT: usize = 64;
+
+/// The key of one node in one lease, and where its packets are taken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// Its public key for this lease and no other (X25519).
+    #[serde(with = "byte_array")]
+    pub public: [u8; 32],
+    /// Addresses and ports, best first.
+    pub places: Vec<String>,
+}
+
+impl Card {
+    /// Whether there are few enough places, and all of them are addresses.
+    pub fn is_valid(&self) -> bool {
+        let is_address = |p: &String| p.len() <= PLACE_TEXT && p.parse::<SocketAddr>().is_ok();
+        self.places.len() <= PLACES && self.places.iter().all(is_address)
+    }
+}
+
+/// A node of a lease, as the others are told of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// Its transport key.
+    pub node: PublicKey,
+    /// The tasks that it runs, ascending.
+    pub ranks: Vec<u32>,
+    /// What it says of itself.
+    pub card: Card,
+}
+
+/// What one node of a lease has to know of its network.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// The lease.
+    pub lease: LeaseId,
+    /// Shared by its members alone.
+    #[serde(with = "byte_array")]
+    pub secret: [u8; 32],
+    /// The tasks on the node that is told, ascending.
+    pub ranks: Vec<u32>,
+    /// The others that are known, ascending by node.
+    pub others: Vec<Member>,
+}
+
+/// Without the secret.
+impl std::fmt::Debug for Cluster {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cluster")
+            .field("lease", &self.lease)
+            .field("ranks", &self.ranks)
+            .field("others", &self.others)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Cluster {
+    /// Whether ranks and nodes are in range and in order, each rank once.
+    pub fn is_valid(&self) -> bool {
+        let ascending = |ranks: &[u32]| !ranks.is_empty() && ranks.windows(2).all(|w| w[0] < w[1]);
+        let nodes = self.others.windows(2).all(|w| w[0].node < w[1].node);
+        let all = self.others.iter().map(|m| &m.ranks).chain([&self.ranks]);
+        let mut ranks: Vec<u32> = all.clone().flatten().copied().collect();
+        ranks.sort_unstable();
+        nodes
+            && all.clone().all(|ranks| ascending(ranks))
+            && ranks.windows(2).all(|w| w[0] < w[1])
+            && ranks.last().is_some_and(|last| *last < RANKS)
+            && self.others.iter().all(|m| m.card.is_valid())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::keys::SecretKey;
+
+    fn member(n: u8, ranks: &[u32]) -> Member {
+        Member {
+            node: SecretKey::from_seed(&[n; 32]).public(),
+            ranks: ranks.to_vec(),
+            card: Card {
+                public: [n; 32],
+                places: vec!["127.0.0.1:4000".to_owned()],
+            },
+        }
+    }
+
+    fn cluster(ranks: &[u32], mut others: Vec<Member>) -> Cluster {
+        others.sort_by_key(|m| m.node);
+        Cluster {
+            lease: LeaseId([7; 32]),
+            secret: [9; 32],
+            ranks: ranks.to_vec(),
+            others,
+        }
+    }
+
+    #[test]
+    fn a_cluster_has_each_rank_once_and_in_order() {
+        let good = cluster(&[0, 3], vec![member(1, &[1]), member(2, &[2, 4])]);
+        assert!(good.is_valid());
+        assert!(cluster(&[0], vec![]).is_valid(), "alone");
+        for bad in [
+            cluster(&[], vec![member(1, &[1])]),
+            cluster(&[1, 0], vec![]),
+            cluster(&[0], vec![member(1, &[])]),
+            cluster(&[0], vec![member(1, &[0])]),
+            cluster(&[0], vec![member(1, &[1]), member(1, &[2])]),
+            cluster(&[RANKS], vec![]),
+        ] {
+            assert!(!bad.is_valid(), "{bad:?}");
+        }
+        let mut unsorted = good;
+        unsorted.others.reverse();
+        assert!(!unsorted.is_valid());
+    }
+
+    #[test]
+    fn a_card_names_addresses_and_few_of_them() {
+        let card = |places: Vec<&str>| Card {
+            public: [1; 32],
+            places: places.into_iter().map(str::to_owned).collect(),
+        };
+        assert!(card(vec![]).is_valid());
+        assert!(card(vec!["10.0.0.1:1", "[fe80::1]:65535"]).is_valid());
+        assert!(!card(vec!["a.example:1"]).is_valid());
+        assert!(!card(vec!["10.0.0.1"]).is_valid());
+        assert!(!card(vec!["10.0.0.1:1"; PLACES + 1]).is_valid());
+    }
+
+    #[test]
+    fn the_secret_is_not_printed() {
+        let text = format!("{:?}", cluster(&[0], vec![]));
+        assert!(!text.contains("secret") && text.contains("ranks"), "{text}");
+    }
+}

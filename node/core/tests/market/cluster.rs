@@ -1,0 +1,161 @@
+//! The nodes of a lease learn of one another, and of nobody else.
+
+use crate::genesis::node_key;
+use crate::world::{EPOCH_MS, World};
+use crate::{finish, market, order, sealed};
+use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
+use gridbay_core::buyer::Finish;
+use gridbay_core::cluster::{Card, Cluster, Member};
+use gridbay_core::effect::Effect;
+use gridbay_core::input::{Input, Now};
+use gridbay_protocol::ids::LeaseId;
+use gridbay_protocol::keys::PublicKey;
+
+/// The buyer's node. Nodes 0 and 1 sell two units each.
+const BUYER: usize = 4;
+
+/// A world in which an order with a network runs on both sellers.
+fn connected(seconds: u64) -> World {
+    let mut world = market();
+    let mut want = order(&world, 7, sealed(3, 400), 3, seconds);
+    want.spec.network = true;
+    world.order(BUYER, want);
+    let complete = |w: &World| {
+        let others = |n: usize| w.clusters(n).map(|c| c.others.len()).sum::<usize>();
+        others(0) == 1 && others(1) == 1
+    };
+    assert!(world.run_until(20_000, complete), "both know the other");
+    world
+}
+
+/// The answer of a seller to a cluster brought by `from`.
+fn ask(world: &mut World, seller: usize, from: PublicKey, cluster: Cluster) -> Vec<Effect> {
+    let now = Now {
+        mono_ms: world.now,
+        wall_ms: EPOCH_MS + 1_000 + world.now,
+    };
+    let asked = Input::Asked {
+        token: u64::MAX,
+        from,
+        request: AgentRequest::Connect(Box::new(cluster)),
+    };
+    let core = &mut world.nodes[seller].core;
+    let effects = core.step(now, asked).expect("no fault");
+    let told = |e: &Effect| matches!(e, Effect::Answer { .. } | Effect::Connect { .. });
+    effects.into_iter().filter(told).collect()
+}
+
+#[test]
+fn the_nodes_of_a_lease_learn_of_one_another_and_part_with_it() {
+    let mut world = connected(30);
+    let (one, two) = (
+        world.clusters(0).next().unwrap().clone(),
+        world.clusters(1).next().unwrap().clone(),
+    );
+    assert_eq!((one.lease, one.secret), (two.lease, two.secret));
+    let mut ranks = [one.ranks.clone(), two.ranks.clone()].concat();
+    ranks.sort_unstable();
+    assert_eq!(ranks, [0, 1, 2]);
+    for (this, other, n) in [(&one, &two, 1), (&two, &one, 0)] {
+        assert_eq!(this.others[0].node, node_key(n));
+        assert_eq!(this.others[0].ranks, other.ranks);
+        assert_eq!(this.others[0].card, world.card(n));
+    }
+    assert!(world.run_until(60_000, |w| finish(w, BUYER, 7) == Some(Finish::Done)));
+    let left = |w: &World| w.clusters(0).count() + w.clusters(1).count() == 0;
+    assert!(world.run_until(20_000, left), "nobody keeps a key");
+}
+
+#[test]
+fn a_job_without_a_network_gets_none() {
+    let mut world = market();
+    let want = order(&world, 7, sealed(3, 400), 3, 5);
+    world.order(BUYER, want);
+    assert!(world.run_until(60_000, |w| finish(w, BUYER, 7) == Some(Finish::Done)));
+    assert_eq!(world.connects, 0);
+}
+
+#[test]
+fn a_member_that_is_gone_is_cut_off_by_the_ledger_alone() {
+    let mut world = connected(500);
+    world.kill(BUYER);
+    world.kill(1);
+    let alone = |w: &World| w.clusters(0).all(|c| c.others.is_empty());
+    assert!(world.run_until(200_000, alone));
+}
+
+#[test]
+fn a_node_with_a_new_key_is_introduced_again() {
+    let mut world = connected(500);
+    world.kill(1);
+    world.restart(1);
+    let new = world.card(1);
+    let known = move |w: &World| {
+        let mut others = w.clusters(0).flat_map(|c| &c.others);
+        others.any(|m| m.card == new)
+    };
+    assert!(world.run_until(30_000, known));
+    assert_eq!(world.clusters(1).map(|c| c.others.len()).sum::<usize>(), 1);
+}
+
+#[test]
+fn only_the_buyers_node_opens_a_network_and_only_to_those_who_hold_units() {
+    let mut world = connected(500);
+    let right = world.clusters(0).next().unwrap().clone();
+    let buyer = node_key(BUYER);
+    let card = Card {
+        public: [1; 32],
+        places: vec![],
+    };
+    let outsider = |n: usize, ranks: &[u32]| Member {
+        node: node_key(n),
+        ranks: ranks.to_vec(),
+        card: card.clone(),
+    };
+    let with = |change: &dyn Fn(&mut Cluster)| {
+        let mut cluster = right.clone();
+        change(&mut cluster);
+        cluster.others.sort_by_key(|m| m.node);
+        cluster
+    };
+    let refusals = [
+        (node_key(5), right.clone(), StartRefusal::NotBuyer),
+        (node_key(1), right.clone(), StartRefusal::NotBuyer),
+        (
+            buyer,
+            with(&|c| c.lease = LeaseId([9; 32])),
+            StartRefusal::NoLease,
+        ),
+        (buyer, with(&|c| c.ranks = vec![7]), StartRefusal::NotBuyer),
+        (
+            buyer,
+            with(&|c| c.others.push(outsider(5, &[8]))),
+            StartRefusal::NotMine,
+        ),
+        (
+            buyer,
+            with(&|c| c.others = vec![outsider(0, &[8])]),
+            StartRefusal::NotMine,
+        ),
+        (
+            buyer,
+            with(&|c| c.others[0].ranks = vec![7, 8, 9]),
+            StartRefusal::NotMine,
+        ),
+        (
+            buyer,
+            with(&|c| c.others[0].ranks = c.ranks.clone()),
+            StartRefusal::Invalid,
+        ),
+    ];
+    for (from, cluster, why) in refusals {
+        let said = ask(&mut world, 0, from, cluster);
+        let refused = |e: &Effect| matches!(e, Effect::Answer { reply: AgentReply::Refused(r), .. } if *r == why);
+        assert!(said.iter().any(refused), "{why:?}: {said:?}");
+        assert_eq!(said.len(), 1);
+    }
+    let said = ask(&mut world, 0, buyer, right.clone());
+    assert!(
+        matches!(&said[..], [Effect::Connect { token: Some(_), cluster }] if *cluster == right)
+    );
+}
