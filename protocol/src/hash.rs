@@ -74,6 +74,14 @@ named! {
         NodeRecord = "gridbay/node-record/1",
         /// From the name of a thing looked up in the DHT to its key there.
         DhtKey = "gridbay/dht-key/1",
+        /// Network id to the prefix that the private networks of its leases share.
+        LeaseNet = "gridbay/lease-net/1",
+        /// Lease and rank to the rank's address in the lease's private network.
+        LeaseAddress = "gridbay/lease-address/1",
+        /// Keys of two members of a lease to the key of their probes.
+        LeasePath = "gridbay/lease-path/1",
+        /// Member of a lease to the tag that handshakes with it carry.
+        LeaseTag = "gridbay/lease-tag/1",
     }
 }
 

@@ -42,9 +42,19 @@ const TABLE: &[Row] = &[
         may_name: &["gridbay-ledger", "gridbay-protocol"],
     },
     Row {
+        package: "gridbay-vnet",
+        built_on: Some("gridbay-protocol"),
+        may_name: &[],
+    },
+    Row {
         package: "gridbay-node",
         built_on: Some("gridbay-core"),
-        may_name: &["gridbay-host", "gridbay-ledger", "gridbay-protocol"],
+        may_name: &[
+            "gridbay-host",
+            "gridbay-ledger",
+            "gridbay-protocol",
+            "gridbay-vnet",
+        ],
     },
     Row {
         package: SAMPLE,
@@ -65,6 +75,7 @@ const TABLE: &[Row] = &[
             "gridbay-ledger",
             "gridbay-protocol",
             "gridbay-sim",
+            "gridbay-vnet",
         ],
     },
     Row {
@@ -82,7 +93,12 @@ const OWNED: &[(&str, &[&str])] = &[
     ("libp2p", &["gridbay-node"]),
     ("tokio", &["gridbay-node", "gridbay-testnet"]),
     ("rand", &["gridbay-node", "gridbay-testnet"]),
-    ("getrandom", &["gridbay-node", "gridbay-testnet"]),
+    (
+        "getrandom",
+        &["gridbay-node", "gridbay-vnet", "gridbay-testnet"],
+    ),
+    ("boringtun", &["gridbay-vnet"]),
+    ("quinn-udp", &["gridbay-vnet"]),
     ("libfuzzer-sys", &["gridbay-fuzz"]),
 ];
 
@@ -105,6 +121,9 @@ const IMPURE: &[&str] = &[
     "getrandom",
 ];
 
+/// The path of a packet has threads and no runtime.
+const RUNTIMES: &[&str] = &["tokio", "async-std", "smol", "libp2p", "quinn", "mio"];
+
 /// Crates that a package must not reach by any path.
 ///
 /// `tokio` is absent for host and core: the consensus engine's own crates link its channels,
@@ -114,6 +133,7 @@ pub(crate) const MUST_NOT_LINK: &[(&str, &[&str])] = &[
     ("gridbay-ledger", IMPURE),
     ("gridbay-host", NETWORKS),
     ("gridbay-core", NETWORKS),
+    ("gridbay-vnet", RUNTIMES),
 ];
 
 /// Rule 1.

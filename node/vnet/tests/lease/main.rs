@@ -1,0 +1,14 @@
+//! Leases' networks end to end, over the loopback, without root.
+//!
+//! Each rank is a process of its own in new user and network namespaces ([`rank`]), which this
+//! binary starts by running itself again. It makes its TUN there and hands the descriptor to the
+//! test, which is the node.
+
+mod device;
+mod rank;
+
+/// What a started rank executes; for anybody else there is nothing to do.
+#[test]
+fn the_inside_of_a_rank() {
+    rank::inside();
+}

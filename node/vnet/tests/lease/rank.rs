@@ -1,0 +1,130 @@
+//! A job's process in namespaces of its own, commanded by lines over its standard input.
+//!
+//! 1. The test starts `unshare --user --map-root-user --net` with this binary and one test's name.
+//! 2. Inside, [`inside`] makes and configures the device and sends its descriptor with the line
+//!    `device`.
+//! 3. Then it answers each command with one line, until its standard input ends.
+
+use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use gridbay_protocol::ids::{LeaseId, NetworkId};
+use gridbay_vnet::address::{INTERFACE, Plan, RankAddress};
+use gridbay_vnet::{fds, tun};
+
+/// How a rank is told who it is.
+const VARIABLE: &str = "GRIDBAY_TEST_RANK";
+/// Longer than any command takes.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The network of all tests.
+pub(crate) fn network() -> NetworkId {
+    NetworkId([7; 32])
+}
+
+/// A lease by one byte.
+pub(crate) fn lease(byte: u8) -> LeaseId {
+    LeaseId([byte; 32])
+}
+
+/// A running rank.
+pub(crate) struct Rank {
+    child: Child,
+    control: BufReader<UnixStream>,
+    /// Its addresses.
+    pub(crate) address: RankAddress,
+    /// Its device, until a test takes it.
+    pub(crate) device: Option<OwnedFd>,
+}
+
+impl Rank {
+    /// Starts a rank of a lease.
+    pub(crate) fn start(lease_byte: u8, rank: u32) -> Rank {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
+        ours.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        let child = Command::new("unshare")
+            .args(["--user", "--map-root-user", "--net"])
+            .arg(std::env::current_exe().expect("this binary"))
+            .args(["--exact", "the_inside_of_a_rank", "--nocapture"])
+            .env(VARIABLE, format!("{lease_byte} {rank}"))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("unshare starts");
+        let mut line = [0; 64];
+        let (bytes, mut fds) = fds::recv(&ours, &mut line).expect("the rank says something");
+        assert_eq!(&line[..bytes], b"device\n", "the rank has no device");
+        Rank {
+            child,
+            control: BufReader::new(ours),
+            address: Plan::new(&network(), &lease(lease_byte))
+                .rank(rank)
+                .expect("a rank"),
+            device: fds.pop(),
+        }
+    }
+
+    /// Executes a command, and returns its answer.
+    pub(crate) fn ask(&mut self, command: &str) -> String {
+        writeln!(self.control.get_ref(), "{command}").expect("the rank listens");
+        let mut line = String::new();
+        self.control.read_line(&mut line).expect("the rank answers");
+        line.trim_end().to_owned()
+    }
+}
+
+impl Drop for Rank {
+    fn drop(&mut self) {
+        self.control
+            .get_ref()
+            .shutdown(std::net::Shutdown::Both)
+            .ok();
+        self.child.wait().ok();
+    }
+}
+
+/// Inside the namespaces.
+pub(crate) fn inside() {
+    let Ok(text) = std::env::var(VARIABLE) else {
+        return;
+    };
+    let mut numbers = text
+        .split(' ')
+        .map(|word| word.parse::<u32>().expect("a number"));
+    let (byte, rank) = (
+        numbers.next().expect("a lease"),
+        numbers.next().expect("a rank"),
+    );
+    let stdin = std::io::stdin();
+    let control = UnixStream::from(stdin.as_fd().try_clone_to_owned().expect("a copy"));
+    let plan = Plan::new(&network(), &lease(byte as u8));
+    let device = tun::open(INTERFACE).expect("opens a device");
+    let interface = tun::Interface::of(INTERFACE, &plan, rank).expect("a rank");
+    tun::configure(&interface).expect("configures the device");
+    tun::loopback_up().expect("sets lo up");
+    fds::send(&control, b"device\n", &[device.as_fd()]).expect("hands the device over");
+    drop(device);
+    let mut line = String::new();
+    let mut commands = BufReader::new(control.try_clone().expect("a copy"));
+    while commands.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+        let answer = execute(line.trim_end());
+        writeln!(&control, "{answer}").expect("the test listens");
+        line.clear();
+    }
+}
+
+fn execute(command: &str) -> String {
+    let (word, rest) = command.split_once(' ').unwrap_or((command, ""));
+    match word {
+        "cat" => {
+            let mut text = String::new();
+            let file = std::fs::File::open(rest);
+            let read = file.and_then(|mut file| file.read_to_string(&mut text));
+            read.map_or_else(|error| error.to_string(), |_| text.replace('\n', ";"))
+        }
+        _ => format!("unknown: {command}"),
+    }
+}
