@@ -16,6 +16,7 @@
 
 pub mod allowance;
 pub mod ask;
+mod cluster;
 pub mod files;
 pub mod halt;
 mod handle;

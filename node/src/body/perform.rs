@@ -53,6 +53,8 @@ impl Body {
             Effect::StartJob { job, offer, spec } => self.start_job(job, &offer, spec),
             Effect::StopJob(job) => self.stop_job(job),
             Effect::RemoveJob(job) => self.remove_job(job),
+            Effect::Connect { token, cluster } => self.connect(token, &cluster),
+            Effect::Disconnect(lease) => self.disconnect(&lease),
             Effect::SaveOrder { order, record } => {
                 let saved = self.tools.orders.save(&order, &record);
                 saved.map_err(disk("an order's record"))?;
@@ -221,7 +223,7 @@ impl Body {
         }
     }
 
-    fn answer(&mut self, token: u64, reply: &AgentReply) {
+    pub(super) fn answer(&mut self, token: u64, reply: &AgentReply) {
         if let Some(request) = self.requests.remove(&token) {
             self.respond(request, reply);
         }

@@ -58,7 +58,15 @@ impl NodeBackend {
                 (age, heartbeat_ms.div_ceil(1_000))
             }),
             jobs: self.jobs_fact(),
+            no_device: self.no_device(),
         }
+    }
+
+    fn no_device(&self) -> Option<String> {
+        let selling = &self.parts.selling;
+        let sells = selling.check(Isolation::Process).is_ok();
+        let why = selling.no_device().filter(|_| sells);
+        why.map(str::to_owned)
     }
 
     fn jobs_fact(&self) -> JobsFact {

@@ -41,6 +41,17 @@ pub(super) fn jobs(fact: &JobsFact) -> Option<Finding> {
     }
 }
 
+/// Why jobs that want a network of their own cannot run here.
+pub(super) fn network(why: &str) -> Finding {
+    Finding::new(
+        Kind::NoClusters,
+        "jobs that want a network of their own do not run here",
+        why,
+        "open the device to users (chmod 666 /dev/net/tun, as Debian, Ubuntu and Fedora have it) \
+         and let users make namespaces (see docs/cluster.md)",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +66,6 @@ mod tests {
         ] {
             assert_eq!(jobs(&fact).unwrap().kind, kind);
         }
+        assert_eq!(network("open: EACCES").kind, Kind::NoClusters);
     }
 }

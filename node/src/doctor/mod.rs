@@ -81,6 +81,8 @@ pub enum Kind {
     NoJobs,
     /// Some bounds of jobs are watched only.
     JobsWatched,
+    /// Jobs have no private network of their lease.
+    NoClusters,
 }
 
 impl Kind {

@@ -72,6 +72,8 @@ pub struct Running {
     pub block_age: Option<(u64, u64)>,
     /// How strangers' jobs run.
     pub jobs: JobsFact,
+    /// Why strangers' jobs have no private network of their lease, if they have none.
+    pub no_device: Option<String>,
 }
 
 /// The findings from these facts.
@@ -84,6 +86,8 @@ pub fn running(facts: &Running) -> Vec<Finding> {
     found.extend(facts.refuted.iter().map(|address| refuted(address)));
     found.extend(checks.iter().filter_map(|check| check(facts)));
     found.extend(super::jobs::jobs(&facts.jobs));
+    let no_device = facts.no_device.as_deref();
+    found.extend(no_device.map(super::jobs::network));
     found
 }
 

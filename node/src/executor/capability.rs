@@ -63,8 +63,11 @@ pub struct Capabilities {
     pub passed_over: Option<String>,
     /// Reads and writes outside the work directory are refused.
     pub filesystem: Support,
-    /// No network but the job's own loopback.
+    /// No network but the job's own loopback, and that of its lease.
     pub network: Support,
+    /// Why jobs have no device in their lease's network, where they have none.
+    #[serde(default)]
+    pub no_device: Option<String>,
     /// Wall limit of the tree.
     pub wall: Support,
     /// Processor seconds, per process.
@@ -104,6 +107,7 @@ impl Capabilities {
             passed_over: None,
             filesystem: how,
             network: how,
+            no_device: None,
             wall: how,
             cpu: how,
             processors: how,

@@ -7,6 +7,7 @@
 //! lock           held (flock) by the supervisor for as long as it lives
 //! alive          FIFO; the supervisor is its only writer, so readers see its end as end of file
 //! control        FIFO; orders to the supervisor, one line of JSON each
+//! net            socket; whoever connects is handed the device of the job in its lease's network
 //! state.json     how the job stands, replaced whole, the last version synced to disk
 //! stdout stderr  output, up to the cap
 //! supervisor.log what the supervisor has to complain about
@@ -17,9 +18,15 @@
 //! end, and no process id has to be believed.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::ErrorKind::{ConnectionRefused, NotFound};
 use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use gridbay_vnet::fds;
 
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -31,6 +38,8 @@ use super::job::JobSpec;
 use super::outcome::{Exit, Finished, Status, Usage};
 use super::removal;
 
+/// How long a supervisor may take to hand a device over.
+const HANDOVER: Duration = Duration::from_secs(5);
 /// Largest file of the folder's own that is read back.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -56,6 +65,15 @@ pub(super) enum Control {
     Stop { grace_ms: u64 },
     /// From now on the job may run for so long and no longer, whatever it was told before.
     Lease { left_ms: u64 },
+}
+
+/// The device of a job in its lease's network.
+#[derive(Debug)]
+pub struct Handed {
+    /// A TUN device: packets with the kernel's header for offloads.
+    pub device: OwnedFd,
+    /// Comes to its end with the job.
+    pub ends: UnixStream,
 }
 
 /// The paths of one job's folder.
@@ -86,6 +104,27 @@ impl Folder {
 
     pub(super) fn control(&self) -> PathBuf {
         self.0.join("control")
+    }
+
+    /// The socket of a networked job, made by its supervisor.
+    pub(super) fn net(&self) -> PathBuf {
+        self.0.join("net")
+    }
+
+    /// Asks the supervisor for the job's device; `None` if it offers none.
+    pub(super) fn device(&self) -> io::Result<Option<Handed>> {
+        // By a descriptor: the names of sockets are short, and those of folders may be long.
+        let folder = File::open(&self.0)?;
+        let path = format!("/proc/self/fd/{}/net", folder.as_raw_fd());
+        let ends = match UnixStream::connect(path) {
+            Ok(ends) => ends,
+            Err(e) if matches!(e.kind(), NotFound | ConnectionRefused) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        ends.set_read_timeout(Some(HANDOVER))?;
+        let (_, mut devices) = fds::recv(&ends, &mut [0])?;
+        ends.set_read_timeout(None)?;
+        Ok(devices.pop().map(|device| Handed { device, ends }))
     }
 
     pub(super) fn log(&self) -> PathBuf {

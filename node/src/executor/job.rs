@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -93,12 +94,28 @@ impl From<JobName> for String {
 }
 
 /// The network that a job sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
     /// None but the job's own loopback.
     #[default]
     None,
+    /// The private network of its lease beside that. Only the namespace tier has it.
+    Lease(Interface),
+}
+
+/// A job's place in the private network of its lease.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// Its host name.
+    pub host: String,
+    /// Its address in the lease's IPv4 network.
+    pub v4: Ipv4Addr,
+    /// Its address in the lease's IPv6 network.
+    pub v6: Ipv6Addr,
+    /// The text of its `/etc/hosts`.
+    pub hosts: String,
 }
 
 /// Bounds on a job. `probe` finds out which of them are enforced on this machine.

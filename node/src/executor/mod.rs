@@ -30,9 +30,10 @@ use futures::future::BoxFuture;
 
 pub use capability::{Capabilities, Support, Tier, WeightBy};
 pub use error::ExecutorError;
+pub use folder::Handed;
 pub use job::{
-    JobName, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES, MAX_WALL, Network,
-    SpecError,
+    Interface, JobName, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES, MAX_WALL,
+    Network, SpecError,
 };
 pub use outcome::{Exit, Finished, KillReason, Started, Status, Usage};
 pub use process::{Config, Isolation, ProcessExecutor};
@@ -85,6 +86,12 @@ pub trait Executor: Send + Sync {
     /// by itself: SIGTERM, a few seconds, SIGKILL, also without the node. No error if it is over
     /// already.
     fn renew(&self, job: &JobName, left: Duration) -> Result<(), ExecutorError>;
+
+    /// The device of a running job in its lease's network. `None` where the job has none, or none
+    /// yet.
+    fn device(&self, _job: &JobName) -> Result<Option<Handed>, ExecutorError> {
+        Ok(None)
+    }
 
     /// Waits for the job's end, whoever started it. Needs a tokio runtime with I/O and time.
     fn wait<'a>(&'a self, job: &'a JobName) -> BoxFuture<'a, Result<Finished, ExecutorError>>;

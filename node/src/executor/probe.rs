@@ -1,8 +1,11 @@
 //! Finds out the abilities of this machine by trying: `/bin/true` is run as a job.
 //!
 //! Tiers are tried from the highest that the owner admits downwards; the first in which the job
-//! returns 0 is the answer. The properties of the tier then fix how each bound holds in it.
+//! returns 0 is the answer. The properties of the tier then fix how each bound holds in it. With
+//! namespaces the job first has a device in a lease's network; where that alone fails it runs once
+//! more without one.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -11,10 +14,10 @@ use super::Executor;
 use super::capability::{Capabilities, Support, Tier, WeightBy};
 use super::cgroup::Groups;
 use super::error::ExecutorError;
-use super::job::{JobName, JobSpec};
+use super::job::{Interface, JobName, JobSpec, Network};
 use super::outcome::{Exit, KillReason, Started, Status};
 use super::process::{Isolation, ProcessExecutor};
-use super::sandbox::{self, sys};
+use super::sandbox::{self, NO_DEVICE, sys};
 
 /// How long the probe's job may take in all.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -33,9 +36,11 @@ pub(super) fn run(
     };
     let mut passed_over = None;
     for tier in tiers {
-        match try_tier(executor, *tier)? {
+        let (result, no_device) = try_with_device(executor, *tier)?;
+        match result {
             Ok((started, spawn_us)) => {
-                let found = describe(*tier, &started, spawn_us, passed_over);
+                let mut found = describe(*tier, &started, spawn_us, passed_over);
+                found.no_device = no_device;
                 return Ok(weighed(found, executor.groups()));
             }
             Err(reason) => passed_over = Some(reason),
@@ -46,17 +51,45 @@ pub(super) fn run(
     })
 }
 
-/// Runs `/bin/true` in one tier: when it began, or why it did not.
+/// When the probe's job began and how long that took in microseconds, or why it did not.
+type Tried = Result<(Started, u64), String>;
+
+/// Tries a tier with a device, and without one where there is none to be had: then also why.
+fn try_with_device(
+    executor: &ProcessExecutor,
+    tier: Tier,
+) -> Result<(Tried, Option<String>), ExecutorError> {
+    if tier == Tier::Plain {
+        let reason = "jobs have no namespaces of their own".to_owned();
+        return Ok((try_tier(executor, tier, Network::None)?, Some(reason)));
+    }
+    let place = Interface {
+        host: "rank0".to_owned(),
+        v4: Ipv4Addr::new(10, 201, 0, 1),
+        v6: Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1),
+        hosts: "127.0.0.1 localhost\n".to_owned(),
+    };
+    match try_tier(executor, tier, Network::Lease(place))? {
+        Err(reason) if reason.starts_with(NO_DEVICE) => {
+            Ok((try_tier(executor, tier, Network::None)?, Some(reason)))
+        }
+        tried => Ok((tried, None)),
+    }
+}
+
+/// Runs `/bin/true` in one tier.
 fn try_tier(
     executor: &ProcessExecutor,
     tier: Tier,
-) -> Result<Result<(Started, u64), String>, ExecutorError> {
+    network: Network,
+) -> Result<Tried, ExecutorError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let job = JobName::hidden(&format!(".probe-{}-{number}", std::process::id()))?;
     executor.prepare(&job)?;
     let mut spec = JobSpec::new(job.clone(), ["/bin/true"]);
     spec.limits.wall = Duration::from_secs(10);
+    spec.network = network;
     let (_, before) = sys::clocks();
     let result = executor
         .start_in(&spec, tier)
@@ -135,6 +168,7 @@ fn describe(
         },
         // In the plain tier the seccomp filter refuses all sockets but local ones.
         network: Support::Enforced,
+        no_device: None,
         wall: Support::Enforced,
         cpu: Support::Enforced,
         weight: if sys::groups_by_session() {

@@ -17,7 +17,7 @@ use tokio::net::unix::pipe;
 use super::capability::{Capabilities, Tier};
 use super::cgroup::{Group, Groups};
 use super::error::ExecutorError as Error;
-use super::folder::{Control, Folder, Launch};
+use super::folder::{Control, Folder, Handed, Launch};
 use super::job::{JobName, JobSpec, MAX_WALL};
 use super::outcome::{Finished, Status};
 use super::{Executor, Stream, probe, supervisor};
@@ -345,6 +345,15 @@ impl Executor for ProcessExecutor {
                 source,
             }),
         }
+    }
+
+    fn device(&self, job: &JobName) -> Result<Option<Handed>, Error> {
+        let handed = self.prepared(job)?.device();
+        handed.map_err(|source| Error::Folder {
+            job: job.clone(),
+            action: "ask for the network device",
+            source,
+        })
     }
 
     fn wait<'a>(&'a self, job: &'a JobName) -> BoxFuture<'a, Result<Finished, Error>> {

@@ -14,6 +14,8 @@ use super::capability::{Capabilities, Support, Tier};
 
 /// Attribute of adverts: the tier that strangers' jobs run in.
 const SANDBOX: &str = "x.sandbox";
+/// Attribute of adverts: whether jobs have a device in their lease's network.
+const NETWORK: &str = "x.network";
 /// Attribute of adverts: the bounds that are only watched, separated by `+`.
 const WATCHED: &str = "x.watched";
 
@@ -89,6 +91,12 @@ impl Selling {
         self.unisolated && self.found.as_ref().is_ok_and(plain)
     }
 
+    /// Why jobs have no device in their lease's network, where jobs are sold and have none.
+    pub fn no_device(&self) -> Option<&str> {
+        let found = self.found.as_ref().ok()?;
+        found.no_device.as_deref()
+    }
+
     /// Names of the bounds that are watched and not enforced.
     pub fn watched(&self) -> Vec<&'static str> {
         let Ok(found) = &self.found else {
@@ -111,6 +119,9 @@ impl Selling {
             && self.check(Isolation::Process).is_ok()
         {
             all.insert(SANDBOX.to_owned(), found.tier.to_string());
+            if found.no_device.is_none() {
+                all.insert(NETWORK.to_owned(), "tun".to_owned());
+            }
             let watched = self.watched().join("+");
             if !watched.is_empty() {
                 all.insert(WATCHED.to_owned(), watched);

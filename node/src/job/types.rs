@@ -28,6 +28,9 @@ pub struct JobRequest {
     pub inputs: Vec<InputFile>,
     /// Files to bring back, sorted.
     pub outputs: Vec<String>,
+    /// Whether its tasks reach one another, over a network of their own.
+    #[serde(default)]
+    pub network: bool,
 }
 
 /// Id of a job on this node: 16 hex digits. Where one is looked up, its beginning (8 digits or

@@ -15,6 +15,7 @@ use crate::market::desk::{Answer, Desk};
 use crate::market::odds::{Odds, odds};
 use crate::ui::is_unseen;
 use gridbay_core::Core;
+use gridbay_core::cluster::RANKS;
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::job::{InputFile, JobSpec};
@@ -70,8 +71,16 @@ impl NodeBackend {
             env,
             inputs,
             outputs,
+            network,
         } = request;
         let (nodes, wall_seconds) = (want.all_nodes(), want.seconds);
+        if network && nodes > RANKS {
+            let hint = format!("ask for {RANKS} nodes at most, or leave the network away");
+            return Err(usage(
+                format!("{nodes} tasks are too many for a network"),
+                hint,
+            ));
+        }
         let order = self.planned(want, worth, move |at, plan| {
             let job = Job {
                 key,
@@ -85,7 +94,7 @@ impl NodeBackend {
                     inputs,
                     outputs,
                     wall_seconds,
-                    network: false,
+                    network,
                 },
             };
             Ok(plan.order(at, job))

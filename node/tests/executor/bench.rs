@@ -143,7 +143,7 @@ pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Waits until `look` finds something.
-fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
         if let Some(found) = look() {

@@ -8,6 +8,7 @@
 )]
 
 mod bench;
+mod device;
 mod disk;
 mod isolation;
 mod running;

@@ -10,6 +10,7 @@ use gridbay_core::agent::{
 };
 use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
+use gridbay_core::cluster::{Card, Cluster, Member, RANKS};
 use gridbay_core::key::OrderKey;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::{BYTES as WITHHELD_BYTES, Withheld};
@@ -92,6 +93,27 @@ fn signed_start() -> SignedStart {
     SignedStart::new(&NETWORK, start, &key)
 }
 
+fn card() -> Card {
+    Card {
+        public: [0xca; 32],
+        places: vec!["192.0.2.7:4100".into(), "[2001:db8::7]:4100".into()],
+    }
+}
+
+fn cluster() -> Cluster {
+    let member = Member {
+        node: ledgers::key(9).public(),
+        ranks: vec![1, 4],
+        card: card(),
+    };
+    Cluster {
+        lease: JOB_ID.lease,
+        secret: [0x5e; 32],
+        ranks: vec![0, 3],
+        others: vec![member],
+    }
+}
+
 fn requests() -> Vec<AgentRequest> {
     let poll = PollJob {
         job: JOB_ID,
@@ -112,6 +134,7 @@ fn requests() -> Vec<AgentRequest> {
             path: "out/result.csv".into(),
             from: 512,
         },
+        AgentRequest::Connect(Box::new(cluster())),
         AgentRequest::Advert,
         AgentRequest::Adverts(None),
         AgentRequest::Adverts(Some((AccountId([0xaa; 32]), ledgers::key(9).public()))),
@@ -148,6 +171,7 @@ fn replies() -> Vec<AgentReply> {
             bytes: b"hello".to_vec(),
         },
         AgentReply::NotFound,
+        AgentReply::Card(card()),
         AgentReply::Adverts(golden::values(Family::Advert)),
     ]
 }
@@ -221,6 +245,14 @@ fn request(bytes: &[u8]) -> Verdict {
             signed.verify(&NETWORK).is_err() || **signed == signed_start(),
             "a forged start"
         ),
+        AgentRequest::Connect(cluster) if cluster.is_valid() => {
+            let others = cluster.others.iter().flat_map(|m| &m.ranks);
+            let mut ranks: Vec<u32> = others.chain(&cluster.ranks).copied().collect();
+            let all = ranks.len();
+            ranks.sort_unstable();
+            ranks.dedup();
+            assert!(ranks.len() == all && all <= RANKS as usize, "{cluster:?}");
+        }
         _ => {}
     })
 }

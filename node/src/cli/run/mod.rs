@@ -62,6 +62,9 @@ pub(super) struct RunArgs {
     /// A variable for the job
     #[arg(long, value_name = "NAME=VALUE")]
     pub(super) env: Vec<String>,
+    /// Let the tasks reach one another: rank0, rank1, ... in a network of their own
+    #[arg(long)]
+    pub(super) network: bool,
     /// Name of the job
     #[arg(long)]
     pub(super) name: Option<String>,

@@ -31,6 +31,7 @@ pub(super) struct Plan {
     files: BTreeMap<String, PathBuf>,
     outputs: Vec<String>,
     worth: Option<JobWorth>,
+    network: bool,
 }
 
 fn usage(why: impl Into<String>, next: &str) -> CliError {
@@ -41,6 +42,7 @@ impl Plan {
     pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
         let mut plan = Plan {
             name: args.name.clone(),
+            network: args.network,
             worth: args.ways.worth()?,
             argv: args.command.clone(),
             env: BTreeMap::new(),
@@ -158,6 +160,7 @@ impl Plan {
             env: self.env.into_iter().collect(),
             inputs,
             outputs: self.outputs,
+            network: self.network,
         })
     }
 }

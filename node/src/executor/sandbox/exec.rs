@@ -14,8 +14,9 @@ use nix::unistd::{chdir, setsid};
 
 use super::report::Report;
 use super::seccomp::{self, Fence};
-use super::{Ends, Plan, become_user, confine, root, sys};
+use super::{Ends, NO_DEVICE, Plan, become_user, confine, root, sys};
 use crate::executor::capability::Tier;
+use crate::executor::job::Network;
 
 /// Where programs without a slash are looked for unless the job brings its own `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -54,6 +55,9 @@ fn confine_plain(
     outside: Option<u32>,
     ends: &mut Ends,
 ) -> Result<(), Box<dyn Error>> {
+    if plan.spec.network != Network::None {
+        return Err(format!("{NO_DEVICE}: it takes namespaces").into());
+    }
     let mut go = [0];
     if File::from(ends.go.try_clone()?).read(&mut go)? != 1 {
         return Err("the supervisor is gone".into());

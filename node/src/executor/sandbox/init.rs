@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::Read;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use nix::sched::{CloneFlags, unshare};
@@ -12,8 +13,9 @@ use nix::unistd::{Pid, sethostname};
 
 use super::report::{Ending, Report};
 use super::seccomp::{self, Fence};
-use super::{Ends, JOB_UID, Plan, become_user, confine, exec, root, sys};
+use super::{Ends, JOB_UID, NO_DEVICE, Plan, become_user, confine, exec, interface, root, sys};
 use crate::executor::capability::Tier;
+use crate::executor::job::Network;
 
 /// Does all that step 2 and 3 of the module above say. `root`: the node is root.
 pub(super) fn run(plan: &Plan<'_>, root: bool, mut ends: Ends) -> ! {
@@ -51,9 +53,17 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
     }
     confine::end_first().map_err(|e| format!("order of ending: {e}"))?;
     unshare(CloneFlags::CLONE_NEWCGROUP).map_err(|e| format!("control groups: {e}"))?;
-    sethostname("job").map_err(|e| format!("host name: {e}"))?;
     sys::loopback_up().map_err(|e| format!("loopback: {e}"))?;
-    root::enter(plan.read_only)?;
+    let (host, hosts) = match &plan.spec.network {
+        Network::None => ("job", root::HOSTS),
+        Network::Lease(place) => {
+            interface::raise(place, ends.device.as_fd())
+                .map_err(|e| format!("{NO_DEVICE}: {e}"))?;
+            (place.host.as_str(), place.hosts.as_str())
+        }
+    };
+    sethostname(host).map_err(|e| format!("host name: {e}"))?;
+    root::enter(plan.read_only, hosts)?;
     if root {
         become_user(JOB_UID).map_err(|e| format!("user: {e}"))?;
     }

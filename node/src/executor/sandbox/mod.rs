@@ -6,8 +6,9 @@
 //!    it into the job's control group and writes its id maps: inside, the job is user [`JOB_UID`];
 //!    outside, the node's own user or, if the node is root, an id that nothing else on the machine
 //!    has ([`outside_id`]).
-//! 2. *init* takes its groups for the top of all groups, names the host, switches on `lo`, enters
-//!    the view of [`root`], becomes [`JOB_UID`], drops all capabilities, puts on Landlock
+//! 2. *init* takes its groups for the top of all groups, names the host, switches on `lo` and the
+//!    device of its lease's network, if it has one ([`interface`]), enters the view of [`root`],
+//!    becomes [`JOB_UID`], drops all capabilities, puts on Landlock
 //!    ([`confine`]) and [`seccomp`] and ties its life to the supervisor's.
 //! 3. *init* forks the job, which takes its resource limits and is executed. *init* stays as
 //!    process 1: it reaps orphans, passes SIGTERM on to all, reports the job's end, and exits. The
@@ -20,6 +21,7 @@ mod calls;
 pub(crate) mod confine;
 mod exec;
 mod init;
+mod interface;
 pub(crate) mod report;
 mod root;
 mod seccomp;
@@ -28,6 +30,7 @@ pub(crate) mod sys;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
@@ -40,6 +43,8 @@ use report::Reporter;
 
 /// User and group id of a job inside its namespaces.
 pub(super) const JOB_UID: u32 = 1000;
+/// How the report begins that a job has no device in its lease's network.
+pub(in crate::executor) const NO_DEVICE: &str = "network of the lease";
 /// First of the ids that root's jobs have outside: above those that distributions, directory
 /// services and container engines hand out.
 const OUTSIDE_BASE: u32 = 2_000_000_000;
@@ -82,6 +87,8 @@ pub(crate) struct Launched {
     pub(crate) stdout: OwnedFd,
     /// Reading end of the job's standard error.
     pub(crate) stderr: OwnedFd,
+    /// The device of a networked job comes here before the report that the sandbox is ready.
+    pub(crate) device: OwnedFd,
 }
 
 /// The ends of the pipes that a sandbox's first process owns.
@@ -91,6 +98,8 @@ struct Ends {
     stderr: OwnedFd,
     /// One byte comes when the id maps are written and the control group is entered.
     go: OwnedFd,
+    /// Where the device of a networked job goes.
+    device: OwnedFd,
 }
 
 /// Starts the sandbox. A failure inside it arrives as a report.
@@ -107,11 +116,13 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
     let (stdout, stdout_end) = pipe2(OFlag::O_CLOEXEC)?;
     let (stderr, stderr_end) = pipe2(OFlag::O_CLOEXEC)?;
     let (go_end, go) = pipe2(OFlag::O_CLOEXEC)?;
+    let (device, device_end) = UnixStream::pair()?;
     let ends = Ends {
         report: Reporter::new(report_end),
         stdout: stdout_end,
         stderr: stderr_end,
         go: go_end,
+        device: device_end.into(),
     };
     let flags = if plan.tier == Tier::Namespaces {
         NAMESPACES
@@ -137,6 +148,7 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
         report,
         stdout,
         stderr,
+        device: device.into(),
     })
 }
 
@@ -169,6 +181,7 @@ fn become_child(plan: &Plan<'_>, outside: Option<u32>, mut ends: Ends) -> ! {
         ends.stdout.as_fd(),
         ends.stderr.as_fd(),
         ends.go.as_fd(),
+        ends.device.as_fd(),
     ];
     let alone = sys::silence_stdio().and_then(|()| sys::close_all_but(&keep));
     if let Err(e) = alone {

@@ -53,6 +53,9 @@ pub(crate) const SYSTEM: [&str; 23] = [
     "/etc/java-21-openjdk",
 ];
 
+/// The hosts of a job that is alone.
+pub(super) const HOSTS: &str = "127.0.0.1 localhost job\n::1 localhost job\n";
+
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 
@@ -78,7 +81,9 @@ fn step<T, E: Into<io::Error>>(result: Result<T, E>, name: &str) -> Result<T, Vi
 /// 1. Cut mount propagation to and from the host.
 /// 2. Mount an empty tmpfs and build the view in it, paths relative to the job's folder.
 /// 3. Make it the root, let go of the old one, and make the tmpfs itself read-only.
-pub(super) fn enter(read_only: &[PathBuf]) -> Result<(), ViewError> {
+///
+/// `hosts` is the text of its `/etc/hosts`.
+pub(super) fn enter(read_only: &[PathBuf], hosts: &str) -> Result<(), ViewError> {
     let root = Path::new("root");
     let nothing = None::<&str>;
     step(
@@ -111,7 +116,7 @@ pub(super) fn enter(read_only: &[PathBuf]) -> Result<(), ViewError> {
             shown.push(path);
         }
     }
-    step(write_etc(root), "etc")?;
+    step(write_etc(root, hosts), "etc")?;
     make_dev(root)?;
     make_proc(root)?;
     for (source, target) in [("work", WORK), ("tmp", "/tmp")] {
@@ -173,7 +178,7 @@ fn bind(source: &Path, target: &Path, attributes: u64) -> Result<(), ViewError> 
 }
 
 /// The few files without which ordinary programs are at a loss over who and where they are.
-fn write_etc(root: &Path) -> io::Result<()> {
+fn write_etc(root: &Path, hosts: &str) -> io::Result<()> {
     let etc = root.join("etc");
     fs::create_dir_all(&etc)?;
     let user = format!("job:x:{JOB_UID}:{JOB_UID}:job:{WORK}:/bin/sh\n");
@@ -186,10 +191,7 @@ fn write_etc(root: &Path) -> io::Result<()> {
         etc.join("group"),
         format!("root:x:0:\njob:x:{JOB_UID}:\nnogroup:x:65534:\n"),
     )?;
-    fs::write(
-        etc.join("hosts"),
-        "127.0.0.1 localhost job\n::1 localhost job\n",
-    )?;
+    fs::write(etc.join("hosts"), hosts)?;
     fs::write(
         etc.join("nsswitch.conf"),
         "passwd: files\ngroup: files\nhosts: files dns\n",

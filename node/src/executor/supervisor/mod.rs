@@ -16,6 +16,7 @@
 
 mod disk;
 mod gauge;
+mod handover;
 mod nameless;
 #[cfg(test)]
 mod odd;

@@ -7,6 +7,7 @@ use super::machine::Played;
 use super::queue::Event;
 use crate::clock::EPOCH_MS;
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
+use gridbay_core::cluster::Card;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_protocol::job::{JobExit, JobSpec};
@@ -46,6 +47,12 @@ impl World {
             }
             Effect::StartJob { job, spec, .. } => self.start_job(n, job, spec),
             Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
+            Effect::Connect { token, .. } => {
+                let card = card(n, self.machines[n].life);
+                if let Some(token) = token {
+                    self.answer(n, token, AgentReply::Card(card));
+                }
+            }
             Effect::RemoveJob(job) => {
                 shelf.memos.remove(&job);
                 shelf.jobs.remove(&job);
@@ -106,6 +113,15 @@ impl World {
             bytes: bytes[start..].to_vec(),
         }
     }
+}
+
+/// The card of a node: a new key after each start.
+fn card(n: usize, life: u64) -> Card {
+    let mut public = [0; 32];
+    public[..8].copy_from_slice(&(n as u64).to_be_bytes());
+    public[8..16].copy_from_slice(&life.to_be_bytes());
+    let places = vec![format!("10.0.0.{}:4100", n % 250 + 1)];
+    Card { public, places }
 }
 
 fn rank(spec: &JobSpec) -> String {

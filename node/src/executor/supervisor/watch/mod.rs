@@ -5,7 +5,7 @@ mod end;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use nix::sys::prctl;
@@ -15,10 +15,12 @@ use nix::unistd::Pid;
 
 use super::disk::Disk;
 use super::gauge::Gauge;
+use super::handover::Handover;
 use super::output::Stream;
 use super::tree;
 use crate::executor::capability::Tier;
 use crate::executor::folder::{Control, Folder, Launch};
+use crate::executor::job::Network;
 use crate::executor::outcome::{Exit, Finished, KillReason, Started, Status};
 use crate::executor::sandbox::report::{Ending, Inbox, Report};
 use crate::executor::sandbox::{self, Plan, sys};
@@ -56,6 +58,8 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
         main: sandbox.pid,
         report: Some(File::from(sandbox.report)),
         inbox: Inbox::default(),
+        device: sandbox.device,
+        handover: None,
         streams: [
             Stream::new(sandbox.stdout, &folder.stdout(), cap)?,
             Stream::new(sandbox.stderr, &folder.stderr(), cap)?,
@@ -125,6 +129,10 @@ struct Watch<'a> {
     main: Pid,
     report: Option<File>,
     inbox: Inbox,
+    /// Where the sandbox sends the device of a networked job.
+    device: OwnedFd,
+    /// That device, once it is there.
+    handover: Option<Handover>,
     streams: [Stream; 2],
     /// Looks at what the kernel does not bound.
     gauge: Gauge,
@@ -164,6 +172,7 @@ impl Watch<'_> {
                 .for_each(|stream| _ = stream.advance());
         }
         self.take_orders();
+        self.handover.iter_mut().for_each(Handover::serve);
         self.take_signals()?;
         self.look()?;
         self.keep_lease();
@@ -188,6 +197,7 @@ impl Watch<'_> {
     fn sleep(&self) -> io::Result<()> {
         let mut fds: Vec<BorrowedFd<'_>> = vec![self.signals.as_fd(), self.control.as_fd()];
         fds.extend(self.report.as_ref().map(AsFd::as_fd));
+        fds.extend(self.handover.as_ref().map(Handover::waits_on));
         if self.began.is_some() {
             fds.extend(self.streams.iter().filter_map(Stream::waits_on));
         }
@@ -220,7 +230,12 @@ impl Watch<'_> {
 
     fn apply(&mut self, report: Report) -> io::Result<()> {
         match report {
-            Report::Ready { landlock } => self.landlock = landlock,
+            Report::Ready { landlock } => {
+                self.landlock = landlock;
+                if self.launch.spec.network != Network::None {
+                    self.handover = Some(Handover::open(&self.device, &self.folder.net())?);
+                }
+            }
             Report::Failed(message) => self.failure = Some(message),
             Report::Ended(ending) => self.ending = Some(ending),
             Report::Exec {

@@ -1,0 +1,77 @@
+//! A job in its lease's network: it has a device, names and nothing else, and the node gets the
+//! device as often as it asks.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use gridbay_node::executor::{Executor, Interface, Isolation, JobSpec, Network, Tier};
+
+use crate::bench::{Bench, found, id, not_checked};
+
+/// A machine without TUN devices for users can show nothing here, and says why.
+fn bench() -> Option<Bench> {
+    let bench = Bench::new(Isolation::Preferred);
+    let found = bench.executor.probe().unwrap();
+    if let Some(why) = &found.no_device {
+        not_checked(&format!("jobs have no device here: {why}"));
+        return None;
+    }
+    assert_eq!(found.tier, Tier::Namespaces);
+    Some(bench)
+}
+
+fn networked(bench: &Bench, name: &str, script: &str) -> JobSpec {
+    let mut spec = bench.shell(name, script);
+    spec.network = Network::Lease(Interface {
+        host: "rank3".to_owned(),
+        v4: Ipv4Addr::new(10, 201, 4, 4),
+        v6: Ipv6Addr::new(0xfd00, 1, 2, 3, 4, 5, 6, 7),
+        hosts: "127.0.0.1 localhost\n10.201.4.4 rank3\n10.201.4.5 rank4\n".to_owned(),
+    });
+    spec
+}
+
+#[test]
+fn a_networked_job_has_its_names_and_addresses_and_no_power_over_them() {
+    let Some(bench) = bench() else { return };
+    let script = "uname -n; cat /etc/hosts /proc/net/dev /proc/net/if_inet6; \
+                  ls /dev/net 2>&1; cat /proc/net/fib_trie";
+    bench.run(&networked(&bench, "names", script));
+    let said = bench.stdout("names");
+    assert!(said.starts_with("rank3\n"), "{said}");
+    for word in [
+        "10.201.4.5 rank4",
+        "gb0:",
+        "fd000001000200030004000500060007",
+        "10.201.4.4",
+    ] {
+        assert!(said.contains(word), "{word}: {said}");
+    }
+    assert!(said.contains("No such file"), "no /dev/net: {said}");
+}
+
+#[test]
+fn a_job_without_a_network_has_no_device() {
+    let Some(bench) = bench() else { return };
+    bench.sh("alone", "cat /proc/net/dev; uname -n");
+    let said = bench.stdout("alone");
+    assert!(!said.contains("gb0") && said.ends_with("job\n"), "{said}");
+}
+
+#[test]
+fn the_node_gets_the_device_again_and_sees_the_jobs_end() {
+    let Some(bench) = bench() else { return };
+    let script = "while ! test -e stop; do sleep 0.05; done";
+    bench.start(&networked(&bench, "again", script));
+    let job = id("again");
+    let device = || found("a device", || bench.executor.device(&job).unwrap());
+    let first = device();
+    drop(first);
+    let mut second = device();
+    let offloads = gridbay_vnet::tun::take(&second.device).unwrap();
+    assert!(offloads.tcp);
+    File::create(bench.work_of("again").join("stop")).unwrap();
+    assert_eq!(second.ends.read(&mut [0]).unwrap(), 0, "the end of the job");
+    assert!(bench.executor.device(&job).unwrap().is_none());
+}
