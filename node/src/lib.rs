@@ -32,6 +32,7 @@ mod offer;
 mod order;
 pub mod overlay;
 mod peer;
+pub mod rank;
 mod routes;
 pub mod solver;
 pub mod store;

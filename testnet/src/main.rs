@@ -5,6 +5,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // First of all, and before any thread exists: this process may have been started as the
     // supervisor of a job.
+    gridbay_node::rank::run_if_asked();
     gridbay_node::executor::supervisor::run_if_asked();
     gridbay_testnet::run()
 }

@@ -116,6 +116,8 @@ pub struct Interface {
     pub v6: Ipv6Addr,
     /// The text of its `/etc/hosts`.
     pub hosts: String,
+    /// The text of its list of machines ([`MACHINES`](crate::rank::MACHINES)).
+    pub machines: String,
 }
 
 /// Bounds on a job. `probe` finds out which of them are enforced on this machine.

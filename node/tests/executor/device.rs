@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::Read;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use gridbay_node::executor::{Executor, Interface, Isolation, JobSpec, Network, Tier};
+use gridbay_node::executor::{
+    Executor, Exit, Interface, Isolation, JobSpec, Network, Stream, Tier,
+};
 
 use crate::bench::{Bench, found, id, not_checked};
 
@@ -14,6 +16,8 @@ fn bench() -> Option<Bench> {
     let bench = Bench::new(Isolation::Preferred);
     let found = bench.executor.probe().unwrap();
     if let Some(why) = &found.no_device {
+        let known = ["jobs have no namespaces", "network of the lease: "];
+        assert!(known.iter().any(|k| why.starts_with(k)), "{why}");
         not_checked(&format!("jobs have no device here: {why}"));
         return None;
     }
@@ -28,6 +32,7 @@ fn networked(bench: &Bench, name: &str, script: &str) -> JobSpec {
         v4: Ipv4Addr::new(10, 201, 4, 4),
         v6: Ipv6Addr::new(0xfd00, 1, 2, 3, 4, 5, 6, 7),
         hosts: "127.0.0.1 localhost\n10.201.4.4 rank3\n10.201.4.5 rank4\n".to_owned(),
+        machines: "rank3 slots=1\nrank4 slots=1\n".to_owned(),
     });
     spec
 }
@@ -74,4 +79,45 @@ fn the_node_gets_the_device_again_and_sees_the_jobs_end() {
     File::create(bench.work_of("again").join("stop")).unwrap();
     assert_eq!(second.ends.read(&mut [0]).unwrap(), 0, "the end of the job");
     assert!(bench.executor.device(&job).unwrap().is_none());
+}
+
+#[test]
+fn a_rank_runs_commands_for_the_others_and_ends_with_the_program() {
+    let Some(bench) = bench() else { return };
+    let script = r#"cat /etc/machines
+        echo input | /run/gridbay-rank exec rank3 'cat; echo to stderr >&2; exit 7'
+        echo code $?
+        /run/gridbay-rank exec rank3 'setsid sleep 600 & exec sleep 600' & sleep 0.2; kill -9 $!
+        exit 5"#;
+    let mut spec = networked(&bench, "lead", "");
+    let words = [
+        "/run/gridbay-rank",
+        "lead",
+        "hosts",
+        "/bin/sh",
+        "-c",
+        script,
+    ];
+    spec.argv = words.map(str::to_owned).into();
+    for (name, value) in [("RANK", "0"), ("SIZE", "1"), ("ADDRESS", "10.201.4.4")] {
+        spec.env.insert(format!("GRIDBAY_{name}"), value.to_owned());
+    }
+    let finished = bench.run(&spec);
+    assert_eq!(finished.exit, Exit::Exited(5));
+    let said = bench.stdout("lead");
+    assert_eq!(said, "rank3 slots=1\nrank4 slots=1\ninput\ncode 7\n");
+    assert!(bench.read("lead", Stream::Stderr).contains("to stderr"));
+}
+
+#[test]
+fn a_rank_without_a_network_says_so() {
+    let Some(bench) = bench() else { return };
+    let script = "/run/gridbay-rank lead hosts true; echo code $?; /run/gridbay-rank what; echo $?";
+    bench.run(&networked(&bench, "lost", script));
+    assert_eq!(bench.stdout("lost"), "code 69\n64\n");
+    let said = bench.read("lost", Stream::Stderr);
+    assert!(
+        said.contains("no GRIDBAY_RANK") && said.contains("exec RANK"),
+        "{said}"
+    );
 }

@@ -8,6 +8,7 @@
 //! Ctrl-C ends the job; a second one leaves at once.
 
 pub(super) mod follow;
+mod parallel;
 mod stage;
 
 use super::context::{Context, Format};
@@ -26,6 +27,7 @@ use follow::{Follower, Output};
 use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::units::Credits;
+use parallel::Parallel;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -65,6 +67,8 @@ pub(super) struct RunArgs {
     /// Let the tasks reach one another: rank0, rank1, ... in a network of their own
     #[arg(long)]
     pub(super) network: bool,
+    #[command(flatten)]
+    pub(super) parallel: Parallel,
     /// Name of the job
     #[arg(long)]
     pub(super) name: Option<String>,

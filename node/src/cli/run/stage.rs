@@ -42,7 +42,7 @@ impl Plan {
     pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
         let mut plan = Plan {
             name: args.name.clone(),
-            network: args.network,
+            network: args.network || args.parallel.is_asked(),
             worth: args.ways.worth()?,
             argv: args.command.clone(),
             env: BTreeMap::new(),
@@ -68,6 +68,7 @@ impl Plan {
             plan.add_input(input)?;
         }
         plan.add_program()?;
+        plan.argv = args.parallel.command(plan.argv);
         Ok(plan)
     }
     /// A program named with a slash comes along, unless it is among the inputs, or the seller's:

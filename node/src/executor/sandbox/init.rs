@@ -54,16 +54,16 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
     confine::end_first().map_err(|e| format!("order of ending: {e}"))?;
     unshare(CloneFlags::CLONE_NEWCGROUP).map_err(|e| format!("control groups: {e}"))?;
     sys::loopback_up().map_err(|e| format!("loopback: {e}"))?;
-    let (host, hosts) = match &plan.spec.network {
-        Network::None => ("job", root::HOSTS),
-        Network::Lease(place) => {
-            interface::raise(place, ends.device.as_fd())
-                .map_err(|e| format!("{NO_DEVICE}: {e}"))?;
-            (place.host.as_str(), place.hosts.as_str())
-        }
+    let place = match &plan.spec.network {
+        Network::None => None,
+        Network::Lease(place) => Some(place),
     };
+    if let Some(place) = place {
+        interface::raise(place, ends.device.as_fd()).map_err(|e| format!("{NO_DEVICE}: {e}"))?;
+    }
+    let host = place.map_or("job", |place| &place.host);
     sethostname(host).map_err(|e| format!("host name: {e}"))?;
-    root::enter(plan.read_only, hosts)?;
+    root::enter(plan.read_only, place)?;
     if root {
         become_user(JOB_UID).map_err(|e| format!("user: {e}"))?;
     }

@@ -44,7 +44,7 @@ use report::Reporter;
 /// User and group id of a job inside its namespaces.
 pub(super) const JOB_UID: u32 = 1000;
 /// How the report begins that a job has no device in its lease's network.
-pub(in crate::executor) const NO_DEVICE: &str = "network of the lease";
+pub(super) const NO_DEVICE: &str = "network of the lease";
 /// First of the ids that root's jobs have outside: above those that distributions, directory
 /// services and container engines hand out.
 const OUTSIDE_BASE: u32 = 2_000_000_000;

@@ -3,6 +3,7 @@
 //! ```text
 //! /usr /lib /lib64 /bin /sbin …   read-only, from the host (symbolic links are copied as such)
 //! /etc                            a few files made here; the linker's and TLS's from the host
+//! /run/gridbay-rank               in a lease's network: the node's program, for [`crate::rank`]
 //! /dev                            null zero full random urandom, and a private /dev/shm
 //! /proc                           of the job's own pid namespace, read-only, without the kernel's
 //! /tmp                            private, on the node's disk, gone with the job
@@ -20,6 +21,8 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::unistd::{chdir, pivot_root};
 
 use super::{JOB_UID, confine, sys};
+use crate::executor::job::Interface;
+use crate::rank;
 
 /// The work directory inside.
 pub(crate) const WORK: &str = "/work";
@@ -54,7 +57,7 @@ pub(crate) const SYSTEM: [&str; 23] = [
 ];
 
 /// The hosts of a job that is alone.
-pub(super) const HOSTS: &str = "127.0.0.1 localhost job\n::1 localhost job\n";
+const HOSTS: &str = "127.0.0.1 localhost job\n::1 localhost job\n";
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -82,8 +85,8 @@ fn step<T, E: Into<io::Error>>(result: Result<T, E>, name: &str) -> Result<T, Vi
 /// 2. Mount an empty tmpfs and build the view in it, paths relative to the job's folder.
 /// 3. Make it the root, let go of the old one, and make the tmpfs itself read-only.
 ///
-/// `hosts` is the text of its `/etc/hosts`.
-pub(super) fn enter(read_only: &[PathBuf], hosts: &str) -> Result<(), ViewError> {
+/// `place` is the job's in its lease's network, if it has one.
+pub(super) fn enter(read_only: &[PathBuf], place: Option<&Interface>) -> Result<(), ViewError> {
     let root = Path::new("root");
     let nothing = None::<&str>;
     step(
@@ -116,7 +119,10 @@ pub(super) fn enter(read_only: &[PathBuf], hosts: &str) -> Result<(), ViewError>
             shown.push(path);
         }
     }
-    step(write_etc(root, hosts), "etc")?;
+    step(write_etc(root, place), "etc")?;
+    if place.is_some() {
+        show_program(root)?;
+    }
     make_dev(root)?;
     make_proc(root)?;
     for (source, target) in [("work", WORK), ("tmp", "/tmp")] {
@@ -161,6 +167,17 @@ fn show(root: &Path, path: &Path) -> Result<(), ViewError> {
     step(copy(), &path.display().to_string())
 }
 
+/// Shows the node's own program under the name by which ranks know it.
+fn show_program(root: &Path) -> Result<(), ViewError> {
+    // By its name: the link itself leads into the mounts of the supervisor.
+    let program = step(fs::read_link("/proc/self/exe"), "own program")?;
+    // A node whose file was replaced beneath it has no program to show until it is started again.
+    if !program.exists() {
+        return Ok(());
+    }
+    bind(&program, &inside(root, Path::new(rank::PROGRAM)), READ_ONLY)
+}
+
 /// Binds `source` to `target`, which is made for it, with `attributes` on it and all below.
 fn bind(source: &Path, target: &Path, attributes: u64) -> Result<(), ViewError> {
     let bound = || -> io::Result<()> {
@@ -178,7 +195,7 @@ fn bind(source: &Path, target: &Path, attributes: u64) -> Result<(), ViewError> 
 }
 
 /// The few files without which ordinary programs are at a loss over who and where they are.
-fn write_etc(root: &Path, hosts: &str) -> io::Result<()> {
+fn write_etc(root: &Path, place: Option<&Interface>) -> io::Result<()> {
     let etc = root.join("etc");
     fs::create_dir_all(&etc)?;
     let user = format!("job:x:{JOB_UID}:{JOB_UID}:job:{WORK}:/bin/sh\n");
@@ -191,7 +208,11 @@ fn write_etc(root: &Path, hosts: &str) -> io::Result<()> {
         etc.join("group"),
         format!("root:x:0:\njob:x:{JOB_UID}:\nnogroup:x:65534:\n"),
     )?;
+    let hosts = place.map_or(HOSTS, |place| &place.hosts);
     fs::write(etc.join("hosts"), hosts)?;
+    if let Some(place) = place {
+        fs::write(inside(root, Path::new(rank::MACHINES)), &place.machines)?;
+    }
     fs::write(
         etc.join("nsswitch.conf"),
         "passwd: files\ngroup: files\nhosts: files dns\n",
