@@ -5,15 +5,39 @@
 //! they are known and where they may be reached; packets never go through it. They go over one UDP
 //! socket per node, sealed by WireGuard's Noise, and enter and leave the jobs through TUN devices.
 //!
+//! The pure part, which neither reads a clock nor performs I/O:
+//!
 //! 1. [`address`]: which addresses and names the ranks of a lease have. Derived, so nobody can
 //!    claim another's.
-//! 2. [`tun`] and [`fds`]: the supervisor of a job makes the device inside the job's namespaces and
+//! 2. [`route`]: which packets may pass between ranks; each kind of the others is counted in
+//!    [`drops`].
+//! 3. [`path`]: how two members reach each other, and when they change the way.
+//! 4. [`session`]: to which lease and pair a datagram belongs.
+//! 5. [`relay`]: who may send through this node to whom.
+//!
+//! The shell, for Linux:
+//!
+//! 1. [`tun`] and [`fds`]: the supervisor of a job makes the device inside the job's namespaces and
 //!    hands its descriptor to the node.
+//! 2. [`engine`]: threads carry packets between the devices and the socket.
 
 pub mod address;
+pub mod drops;
+#[cfg(target_os = "linux")]
+pub mod engine;
 #[cfg(target_os = "linux")]
 pub mod fds;
+pub mod keys;
+#[cfg(target_os = "linux")]
+mod offload;
+pub mod packet;
+pub mod path;
+pub mod relay;
+pub mod route;
+pub mod session;
 #[cfg(target_os = "linux")]
 mod sys;
 #[cfg(target_os = "linux")]
 pub mod tun;
+#[cfg(target_os = "linux")]
+mod wire;

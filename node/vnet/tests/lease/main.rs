@@ -4,8 +4,15 @@
 //! binary starts by running itself again. It makes its TUN there and hands the descriptor to the
 //! test, which is the node.
 
+#![allow(clippy::print_stdout, reason = "what is left out is said")]
+
+mod commands;
 mod device;
+mod leases;
+mod nodes;
 mod rank;
+mod refused;
+mod traffic;
 
 /// What a started rank executes; for anybody else there is nothing to do.
 #[test]

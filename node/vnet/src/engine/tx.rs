@@ -1,0 +1,175 @@
+//! From a device to the network: one thread for each attached device.
+//!
+//! 1. Read a packet, up to 64 kB, with the kernel's header.
+//! 2. The lease's routes say where it goes, or why not.
+//! 3. To a rank of this node: written to its device as it is.
+//! 4. To a member: split, sealed in runs, sent on the way in use. The session's lock is not held
+//!    while the kernel sends: the receiving thread needs it.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+
+use boringtun::noise::TunnResult;
+use nix::errno::Errno;
+
+use super::Shared;
+use super::lease::{FRAME, Lease, Pair};
+use super::port::Port;
+use super::socket::RUN;
+use crate::drops::Drop;
+use crate::offload::{Header, Segments, split};
+use crate::path::Via;
+use crate::route::Hop;
+use crate::tun::HEADER;
+use crate::wire;
+
+/// Bytes that sealing adds.
+const SEAL: usize = 32;
+
+/// Reads the device until it is closed or the port is stopped.
+pub(super) fn run(shared: &Shared, lease: &Arc<Lease>, port: &Port) {
+    let Some(device) = port.device() else {
+        return;
+    };
+    let mut buffer = vec![0; HEADER + 65_535];
+    let mut work = Work::default();
+    while read(&device, port, &mut buffer, |packet| {
+        work.forward(shared, lease, port, packet);
+    }) {}
+    port.close();
+}
+
+/// One turn; false at the end.
+fn read(device: &OwnedFd, port: &Port, buffer: &mut [u8], take: impl FnOnce(&mut [u8])) -> bool {
+    match nix::unistd::read(device, buffer) {
+        Ok(bytes) if bytes > HEADER => take(&mut buffer[..bytes]),
+        Ok(0) => return false,
+        Ok(_) | Err(Errno::EINTR) => {}
+        Err(Errno::EAGAIN) => return port.wait(device),
+        // The device is gone, or its namespace.
+        Err(_) => return false,
+    }
+    !port.is_stopped()
+}
+
+/// Buffers that are used again.
+#[derive(Default)]
+struct Work {
+    segments: Segments,
+    out: Vec<u8>,
+}
+
+impl Work {
+    fn forward(&mut self, shared: &Shared, lease: &Arc<Lease>, port: &Port, read: &mut [u8]) {
+        let members = lease.members();
+        match members.routes.outgoing(port.rank, &read[HEADER..]) {
+            Err(drop) => lease.drops.add(drop, 1),
+            Ok(Hop::Own(rank)) => {
+                let other = lease.port(rank);
+                if !other.is_some_and(|other| across(read, port, &other)) {
+                    lease.drops.add(Drop::NoDevice, 1);
+                }
+            }
+            Ok(Hop::Member(number)) => {
+                self.segments.clear();
+                let header = Header::read(read);
+                let packet = &mut read[HEADER..];
+                if !header.is_some_and(|header| split(&header, packet, &mut self.segments)) {
+                    lease.drops.add(Drop::NotIp, 1);
+                } else if let Some(pair) = members.by_number(number) {
+                    self.send(shared, pair);
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, shared: &Shared, pair: &Pair) {
+        let via = pair.sending(shared.now());
+        let mut next = 0;
+        while next < self.segments.len() {
+            next = match &via {
+                Some(via) => self.send_run(shared, pair, via, next),
+                None => self.keep(pair, next),
+            };
+        }
+    }
+
+    /// Seals and sends one run from segment `from` on; returns where the next one begins.
+    fn send_run(&mut self, shared: &Shared, pair: &Pair, via: &Via, from: usize) -> usize {
+        let head = via.ticket.as_ref().map(wire::relay_head);
+        let head = head.as_ref().map_or(&[][..], |head| head);
+        let first = self.segments.get(from).len();
+        let size = head.len() + first + SEAL;
+        let most = shared.socket.run().min(RUN.1 / size).max(1);
+        let mut to = from + 1;
+        while to < self.segments.len()
+            && to - from < most
+            && self.segments.get(to - 1).len() == first
+            && self.segments.get(to).len() <= first
+        {
+            to += 1;
+        }
+        self.out.resize((to - from) * size + FRAME, 0);
+        let (segments, out) = (&self.segments, &mut self.out);
+        let (mut end, mut bytes, mut handshake) = (0, 0, None);
+        let sealed = pair.noise(|noise| {
+            for index in from..to {
+                let packet = segments.get(index);
+                let place = end + head.len();
+                out[end..place].copy_from_slice(head);
+                match noise.encapsulate(packet, &mut out[place..]) {
+                    TunnResult::WriteToNetwork(frame) if frame[0] == wire::DATA => {
+                        end = place + frame.len();
+                        bytes += packet.len();
+                    }
+                    // There is no session yet: the packet waits, and this begins one.
+                    TunnResult::WriteToNetwork(frame) => handshake = Some(frame.to_vec()),
+                    _ => {}
+                }
+            }
+        });
+        if let Some(frame) = handshake {
+            pair.send(shared, &frame);
+        }
+        if end > 0 && sealed.is_some() {
+            shared.socket.send_run(via.at, &self.out[..end], size);
+            pair.sent.add((to - from) as u64, bytes as u64);
+        }
+        to
+    }
+
+    /// Without a way: what comes before the first handshake waits in the session, the rest is lost.
+    fn keep(&mut self, pair: &Pair, from: usize) -> usize {
+        let packet = self.segments.get(from);
+        self.out.resize(packet.len() + FRAME, 0);
+        let out = &mut self.out;
+        let kept = pair.noise(|noise| {
+            let waits = noise.time_since_last_handshake().is_none();
+            if waits {
+                noise.encapsulate(packet, out);
+            }
+            waits
+        });
+        if kept != Some(true) {
+            pair.drops.add(Drop::NoPath, 1);
+        }
+        from + 1
+    }
+}
+
+/// A packet between two ranks of this node, whole if the other device takes super-packets too.
+fn across(read: &mut [u8], port: &Port, other: &Port) -> bool {
+    if other.offloads.tcp == port.offloads.tcp && other.offloads.udp == port.offloads.udp {
+        return other.write(read);
+    }
+    let mut segments = Segments::default();
+    let Some(header) = Header::read(read) else {
+        return false;
+    };
+    let whole = split(&header, &mut read[HEADER..], &mut segments);
+    let packets = (0..segments.len()).map(|index| segments.get(index));
+    whole
+        && packets.fold(true, |all, packet| {
+            all & other.write(&[&[0; HEADER], packet].concat())
+        })
+}

@@ -1,0 +1,187 @@
+//! One way on which the other member may be reached.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Since any fixed moment; told by the caller.
+pub type Time = Duration;
+
+/// What a relay knows a frame's way by.
+pub type Ticket = [u8; 16];
+
+/// What a way is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Inside one local network.
+    Lan,
+    /// To an address that anybody can reach.
+    Direct,
+    /// Through NATs, opened by sending from both ends; also any way that the other end was heard
+    /// on without having announced it.
+    Punched,
+    /// Through a relay.
+    Relay,
+}
+
+impl Kind {
+    /// Which is preferred; lower is better.
+    pub(super) fn rank(self) -> u8 {
+        match self {
+            Kind::Lan => 0,
+            Kind::Direct | Kind::Punched => 1,
+            Kind::Relay => 2,
+        }
+    }
+
+    /// The kind in one word.
+    pub fn text(self) -> &'static str {
+        match self {
+            Kind::Lan => "lan",
+            Kind::Direct => "direct",
+            Kind::Punched => "punched",
+            Kind::Relay => "relay",
+        }
+    }
+}
+
+/// Where datagrams of a way are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Via {
+    /// Of the member, or of the relay.
+    pub at: SocketAddr,
+    /// For a relay: what stands in front of each datagram.
+    pub ticket: Option<Ticket>,
+}
+
+/// A way that is announced or heard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// What it is like.
+    pub kind: Kind,
+    /// Where it is.
+    pub via: Via,
+}
+
+impl Candidate {
+    /// A way without a relay.
+    pub fn at(kind: Kind, at: SocketAddr) -> Candidate {
+        let via = Via { at, ticket: None };
+        Candidate { kind, via }
+    }
+
+    /// A way through a relay, which must know the ticket.
+    pub fn relay(at: SocketAddr, ticket: Ticket) -> Candidate {
+        let via = Via {
+            at,
+            ticket: Some(ticket),
+        };
+        Candidate {
+            kind: Kind::Relay,
+            via,
+        }
+    }
+}
+
+/// Probes of one burst at the most.
+pub(super) const BURST: u8 = 20;
+/// Between probes of a burst.
+const STEP: Duration = Duration::from_millis(100);
+/// Between probes of a way that answers; keeps NATs on it open.
+pub(super) const KEEPALIVE: Duration = Duration::from_secs(20);
+/// Between bursts on a way that does not answer: at first, and at the most.
+const PAUSE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
+/// Probes that may still be answered.
+const OPEN: usize = 32;
+
+/// A candidate with what is known of it.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    pub(super) candidate: Candidate,
+    /// Announced by the overlay, and not merely heard.
+    pub(super) announced: bool,
+    /// Probes left in this burst.
+    burst: u8,
+    pause: Duration,
+    pub(super) next: Time,
+    open: VecDeque<(u64, Time)>,
+    /// Smoothed; none before an answer.
+    pub(super) round_trip: Option<Duration>,
+    /// When the other member was last heard on it.
+    pub(super) heard: Option<Time>,
+    /// Answered since it was last given up.
+    pub(super) answers: bool,
+}
+
+impl Way {
+    pub(super) fn new(candidate: Candidate, announced: bool, now: Time) -> Way {
+        Way {
+            candidate,
+            announced,
+            burst: BURST,
+            pause: PAUSE.0,
+            next: now,
+            open: VecDeque::new(),
+            round_trip: None,
+            heard: None,
+            answers: false,
+        }
+    }
+
+    /// Begins a burst at once.
+    pub(super) fn hurry(&mut self, now: Time) {
+        self.burst = BURST;
+        self.pause = PAUSE.0;
+        self.next = now;
+    }
+
+    /// Nothing came back for too long.
+    pub(super) fn give_up(&mut self, now: Time) {
+        self.answers = false;
+        self.round_trip = None;
+        self.hurry(now);
+    }
+
+    /// Whether a probe is due; notes it under its number, and when the next one is.
+    pub(super) fn due(&mut self, now: Time, number: u64) -> bool {
+        if now < self.next {
+            return false;
+        }
+        if self.open.len() == OPEN {
+            self.open.pop_front();
+        }
+        self.open.push_back((number, now));
+        self.burst = self.burst.saturating_sub(1);
+        let wait = match (self.answers, self.burst) {
+            (true, _) => KEEPALIVE,
+            (false, 0) => {
+                self.burst = BURST;
+                let longer = (self.pause * 2).min(PAUSE.1);
+                std::mem::replace(&mut self.pause, longer)
+            }
+            (false, _) => STEP,
+        };
+        self.next = now + wait;
+        true
+    }
+
+    /// Takes the answer to one of its probes.
+    pub(super) fn answered(&mut self, number: u64, now: Time) -> bool {
+        let Some(at) = self.open.iter().position(|(open, _)| *open == number) else {
+            return false;
+        };
+        let Some((_, sent)) = self.open.remove(at) else {
+            return false;
+        };
+        let sample = now.saturating_sub(sent);
+        let smooth = |old: Duration| (old * 3 + sample) / 4;
+        self.round_trip = Some(self.round_trip.map_or(sample, smooth));
+        self.heard = Some(now);
+        if !self.answers {
+            self.answers = true;
+            self.pause = PAUSE.0;
+            self.next = now + KEEPALIVE;
+        }
+        true
+    }
+}

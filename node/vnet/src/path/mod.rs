@@ -1,0 +1,295 @@
+//! How one member of a lease reaches another: a state machine for each pair.
+//!
+//! The caller tells it the time, what was heard and what was sent; it returns probes to send, and
+//! at any moment the way that datagrams take.
+//!
+//! 1. Up to [`WAYS`] candidates. Each new one is probed at once, up to 20 times, 100 ms apart;
+//!    after that with pauses that grow to a minute.
+//! 2. Traffic begins on the first way that answers one of our probes. Only an answer counts, not a
+//!    datagram that came from somewhere: what others record and send again moves nothing.
+//! 3. It moves to a better way that answers: local before direct before relay; among alike ones to
+//!    one whose round trip is shorter by a third and 1 ms.
+//! 4. A way on which nothing came back for [`SUSPECT`] after something was sent is probed twice a
+//!    second, and the others anew. After [`SILENT`] it is given up, and the best of the others
+//!    taken.
+//! 5. A way that answers is probed each 20 s, in use or not; that keeps NATs open.
+//! 6. An authentic datagram from a source that is no candidate makes it one, and it is probed: the
+//!    other member has moved, or its NAT gave it a new port. One a second at the most.
+//! 7. Each end chooses for itself; the two directions may take different ways.
+
+mod candidate;
+mod message;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+pub use candidate::{Candidate, Kind, Ticket, Time, Via};
+use candidate::{KEEPALIVE, Way};
+use message::Message;
+pub(crate) use message::{PONG, PROBE, cut};
+pub use message::{PathKeys, tag_of};
+
+/// Candidates of a pair at the most.
+pub const WAYS: usize = 8;
+/// Rule 4.
+pub const SUSPECT: Duration = Duration::from_secs(2);
+/// Rule 4.
+pub const SILENT: Duration = Duration::from_secs(6);
+/// Between probes of a way that is in doubt.
+const DOUBT: Duration = Duration::from_millis(500);
+/// Between candidates that were only heard.
+const LEARN: Duration = Duration::from_secs(1);
+/// Answers in one second at the most.
+const ANSWERS: u32 = 200;
+
+/// A probe or an answer to send.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Where.
+    pub via: Via,
+    /// What.
+    pub bytes: Vec<u8>,
+}
+
+/// The ways between this node and one other member.
+pub struct Path {
+    keys: PathKeys,
+    ways: Vec<Way>,
+    active: Option<usize>,
+    counter: u64,
+    learned: Option<Time>,
+    /// When something was first sent on the active way after it was last heard.
+    unanswered: Option<Time>,
+    answers: (u64, u32),
+    seen: Option<SocketAddr>,
+    outputs: Vec<Output>,
+}
+
+impl Path {
+    /// A pair whose candidates are not known yet; `seed` must be new for each.
+    pub fn new(keys: PathKeys, seed: u64) -> Path {
+        Path {
+            keys,
+            ways: Vec::new(),
+            active: None,
+            counter: seed,
+            learned: None,
+            unanswered: None,
+            answers: (0, 0),
+            seen: None,
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Takes the announced candidates, the first [`WAYS`] of them: known ones go on as they are,
+    /// those that are not announced any more are forgotten.
+    pub fn announce(&mut self, candidates: &[Candidate], now: Time) {
+        let active = self.active();
+        let wanted = &candidates[..candidates.len().min(WAYS)];
+        let learned = |way: &Way| !way.announced && way.answers;
+        self.ways
+            .retain(|way| wanted.contains(&way.candidate) || learned(way));
+        for candidate in wanted {
+            match self.ways.iter_mut().find(|way| way.candidate == *candidate) {
+                Some(way) => way.announced = true,
+                None => self.ways.push(Way::new(*candidate, true, now)),
+            }
+        }
+        self.ways.sort_by_key(|way| !way.announced);
+        self.ways.truncate(WAYS);
+        self.active = active.and_then(|old| self.position(old.via));
+        self.choose(now);
+    }
+
+    /// This node's own addresses have changed, or the other one asks for it: all ways are probed
+    /// anew.
+    pub fn hurry(&mut self, now: Time) {
+        for way in &mut self.ways {
+            way.hurry(now);
+        }
+    }
+
+    /// The way in use.
+    pub fn active(&self) -> Option<Candidate> {
+        self.active.map(|at| self.ways[at].candidate)
+    }
+
+    /// Round trip on the way in use.
+    pub fn round_trip(&self) -> Option<Duration> {
+        self.active.and_then(|at| self.ways[at].round_trip)
+    }
+
+    /// The address that the other member last saw us at.
+    pub fn seen(&self) -> Option<SocketAddr> {
+        self.seen
+    }
+
+    /// Something is sent on the way in use: where to?
+    pub fn sending(&mut self, now: Time) -> Option<Via> {
+        let way = &self.ways[self.active?];
+        self.unanswered.get_or_insert(now);
+        Some(way.candidate.via)
+    }
+
+    /// The way that datagrams from this source came by.
+    pub fn via(&self, source: SocketAddr) -> Via {
+        let known = self.ways.iter().map(|way| way.candidate.via);
+        let found = known.into_iter().find(|via| via.at == source);
+        found.unwrap_or(Via {
+            at: source,
+            ticket: None,
+        })
+    }
+
+    /// An authentic datagram of the other member came from this source.
+    pub fn heard(&mut self, source: SocketAddr, now: Time) {
+        match self
+            .ways
+            .iter_mut()
+            .position(|way| way.candidate.via.at == source)
+        {
+            Some(at) => {
+                self.ways[at].heard = Some(now);
+                if self.active == Some(at) {
+                    self.unanswered = None;
+                }
+            }
+            None => self.learn(source, now),
+        }
+    }
+
+    /// A probe or answer came from this source; whether it was authentic.
+    pub fn message(&mut self, bytes: &[u8], source: SocketAddr, now: Time) -> bool {
+        match self.keys.open(bytes) {
+            Some(Message::Probe { number }) => {
+                self.answer(number, source, now);
+                self.heard(source, now);
+            }
+            Some(Message::Pong { number, seen }) => {
+                let found = self
+                    .ways
+                    .iter_mut()
+                    .position(|way| way.answered(number, now));
+                if let Some(at) = found {
+                    self.seen = self.ways[at].candidate.via.ticket.is_none().then_some(seen);
+                    if self.active == Some(at) {
+                        self.unanswered = None;
+                    }
+                    self.choose(now);
+                }
+            }
+            None => return false,
+        }
+        true
+    }
+
+    /// Time passes: probes that are due, and a silent way is given up.
+    pub fn tick(&mut self, now: Time) {
+        self.judge(now);
+        for at in 0..self.ways.len() {
+            let number = self.keys.number(self.counter);
+            let way = &mut self.ways[at];
+            if way.due(now, number) {
+                self.counter = self.counter.wrapping_add(1);
+                let via = way.candidate.via;
+                if self.active == Some(at) {
+                    self.unanswered.get_or_insert(now);
+                }
+                let bytes = self.keys.probe(number, 0);
+                self.outputs.push(Output { via, bytes });
+            }
+        }
+    }
+
+    /// What is to be sent since the last call.
+    pub fn take_outputs(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.outputs)
+    }
+
+    /// Rule 4.
+    fn judge(&mut self, now: Time) {
+        let (Some(at), Some(since)) = (self.active, self.unanswered) else {
+            return;
+        };
+        let silent = now.saturating_sub(since);
+        if silent >= SILENT {
+            self.ways[at].give_up(now);
+            self.active = None;
+            self.unanswered = None;
+            self.choose(now);
+        } else if silent >= SUSPECT {
+            let doubted = &mut self.ways[at];
+            doubted.next = doubted.next.min(now + DOUBT);
+            for (other, way) in self.ways.iter_mut().enumerate() {
+                let stale = way.heard.is_none_or(|heard| heard < since);
+                let waits = way.next > now + DOUBT;
+                if other != at && way.answers && stale && waits {
+                    way.next = now;
+                }
+            }
+        }
+    }
+
+    /// Rules 2 and 3.
+    fn choose(&mut self, now: Time) {
+        let fresh = |way: &Way| {
+            let heard = way.heard.is_some_and(|heard| heard + KEEPALIVE * 2 > now);
+            way.answers && heard
+        };
+        let key = |way: &Way| (way.candidate.kind.rank(), way.round_trip);
+        let usable = self.ways.iter().enumerate().filter(|(_, way)| fresh(way));
+        let Some((best, way)) = usable.min_by_key(|(_, way)| key(way)) else {
+            return;
+        };
+        let moves = match self.active.map(|at| &self.ways[at]) {
+            None => true,
+            Some(old) if way.candidate.kind.rank() != old.candidate.kind.rank() => {
+                way.candidate.kind.rank() < old.candidate.kind.rank()
+            }
+            Some(old) => match (way.round_trip, old.round_trip) {
+                (Some(new), Some(old)) => new * 3 / 2 + Duration::from_millis(1) < old,
+                _ => false,
+            },
+        };
+        if moves && self.active != Some(best) {
+            self.active = Some(best);
+            self.unanswered = None;
+        }
+    }
+
+    /// Rule 6.
+    fn learn(&mut self, source: SocketAddr, now: Time) {
+        if self.learned.is_some_and(|last| now < last + LEARN) {
+            return;
+        }
+        self.learned = Some(now);
+        if self.ways.len() == WAYS {
+            let spare = |(at, way): &(usize, &Way)| !way.answers && self.active != Some(*at);
+            let Some((at, _)) = self.ways.iter().enumerate().rfind(spare) else {
+                return;
+            };
+            self.ways.remove(at);
+            self.active = self.active.map(|active| active - usize::from(active > at));
+        }
+        let candidate = Candidate::at(Kind::Punched, source);
+        self.ways.push(Way::new(candidate, false, now));
+    }
+
+    fn answer(&mut self, number: u64, source: SocketAddr, now: Time) {
+        if self.answers.0 != now.as_secs() {
+            self.answers = (now.as_secs(), 0);
+        }
+        if self.answers.1 < ANSWERS {
+            self.answers.1 += 1;
+            let (via, bytes) = (self.via(source), self.keys.pong(number, source));
+            self.outputs.push(Output { via, bytes });
+        }
+    }
+
+    fn position(&self, via: Via) -> Option<usize> {
+        self.ways.iter().position(|way| way.candidate.via == via)
+    }
+}
+
+#[cfg(test)]
+mod tests;

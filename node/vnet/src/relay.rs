@@ -1,0 +1,161 @@
+//! Who may send through this node to whom (a relay for datagrams).
+//!
+//! 1. A grant is for two ends, each with a ticket of its own: 16 secret bytes that stand in front
+//!    of each datagram it sends to the relay.
+//! 2. An end is where its ticket was last used from. What it sends goes to the other end, without
+//!    the ticket and otherwise untouched; as long as that one has not been heard of, nowhere.
+//! 3. Bytes are counted in each direction, of the datagrams as they are sent on. At the grant's
+//!    bound it ends.
+//! 4. Without a known ticket nothing is sent to anybody.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use crate::path::Ticket;
+
+/// A permission for two ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// One for each end, different from all others.
+    pub tickets: [Ticket; 2],
+    /// In both directions together.
+    pub bytes_max: u64,
+}
+
+/// What went through under a grant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Relayed {
+    /// From the end with the first ticket, and from the other one.
+    pub bytes: [u64; 2],
+    /// In the same order.
+    pub datagrams: [u64; 2],
+}
+
+struct Entry {
+    grant: Grant,
+    ends: [Option<SocketAddr>; 2],
+    relayed: Relayed,
+}
+
+/// All grants of a relay.
+#[derive(Default)]
+pub struct Relay {
+    entries: HashMap<Ticket, Entry>,
+    second: HashMap<Ticket, Ticket>,
+}
+
+impl Relay {
+    /// Admits two ends; false if a ticket is known already, or both are the same.
+    pub fn admit(&mut self, grant: Grant) -> bool {
+        let [first, second] = grant.tickets;
+        let known = |t: &Ticket| self.entries.contains_key(t) || self.second.contains_key(t);
+        if first == second || known(&first) || known(&second) {
+            return false;
+        }
+        self.second.insert(second, first);
+        let entry = Entry {
+            grant,
+            ends: [None; 2],
+            relayed: Relayed::default(),
+        };
+        self.entries.insert(first, entry);
+        true
+    }
+
+    /// Ends a grant, named by its first ticket; returns what went through.
+    pub fn revoke(&mut self, first: &Ticket) -> Option<Relayed> {
+        let entry = self.entries.remove(first)?;
+        self.second.remove(&entry.grant.tickets[1]);
+        Some(entry.relayed)
+    }
+
+    /// What went through so far under a grant, named by its first ticket.
+    pub fn relayed(&self, first: &Ticket) -> Option<Relayed> {
+        self.entries.get(first).map(|entry| entry.relayed)
+    }
+
+    /// Where a datagram of so many bytes goes; none for an unknown ticket, a used-up grant, or an
+    /// end that is not known yet, which `Ok(None)` tells apart.
+    pub fn forward(
+        &mut self,
+        ticket: &Ticket,
+        source: SocketAddr,
+        bytes: usize,
+    ) -> Result<Option<SocketAddr>, UnknownTicket> {
+        let (first, side) = match self.second.get(ticket) {
+            Some(first) => (*first, 1),
+            None => (*ticket, 0),
+        };
+        let entry = self.entries.get_mut(&first).ok_or(UnknownTicket)?;
+        let used: u64 = entry.relayed.bytes.iter().sum();
+        let bytes = bytes as u64;
+        if used.saturating_add(bytes) > entry.grant.bytes_max {
+            return Err(UnknownTicket);
+        }
+        entry.ends[side] = Some(source);
+        let to = entry.ends[1 - side];
+        if to.is_some() {
+            entry.relayed.bytes[side] += bytes;
+            entry.relayed.datagrams[side] += 1;
+        }
+        Ok(to)
+    }
+}
+
+/// The ticket is not known, or its grant is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownTicket;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(port: u16) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], port))
+    }
+
+    fn relay(bytes_max: u64) -> Relay {
+        let mut relay = Relay::default();
+        let tickets = [[1; 16], [2; 16]];
+        assert!(relay.admit(Grant { tickets, bytes_max }));
+        assert!(!relay.admit(Grant { tickets, bytes_max }));
+        relay
+    }
+
+    #[test]
+    fn two_ends_find_each_other_and_are_counted() {
+        let mut relay = relay(1000);
+        assert_eq!(relay.forward(&[1; 16], address(1), 10), Ok(None));
+        assert_eq!(
+            relay.forward(&[2; 16], address(2), 20),
+            Ok(Some(address(1)))
+        );
+        assert_eq!(
+            relay.forward(&[1; 16], address(3), 30),
+            Ok(Some(address(2)))
+        );
+        assert_eq!(
+            relay.forward(&[2; 16], address(2), 1),
+            Ok(Some(address(3))),
+            "moved"
+        );
+        let relayed = relay.relayed(&[1; 16]).expect("a grant");
+        assert_eq!((relayed.bytes, relayed.datagrams), ([30, 21], [1, 2]));
+        assert_eq!(relay.revoke(&[1; 16]), Some(relayed));
+        assert_eq!(relay.forward(&[2; 16], address(2), 1), Err(UnknownTicket));
+    }
+
+    #[test]
+    fn unknown_tickets_and_used_up_grants_get_nothing() {
+        let mut relay = relay(100);
+        assert_eq!(relay.forward(&[3; 16], address(1), 1), Err(UnknownTicket));
+        relay.forward(&[1; 16], address(1), 1).expect("known");
+        for _ in 0..5 {
+            relay
+                .forward(&[2; 16], address(2), 20)
+                .expect("within the bound");
+        }
+        assert_eq!(relay.forward(&[2; 16], address(2), 1), Err(UnknownTicket));
+        assert_eq!(relay.forward(&[1; 16], address(1), 1), Err(UnknownTicket));
+    }
+}
