@@ -15,6 +15,7 @@ mod bid;
 pub mod body;
 mod buy;
 pub mod cli;
+pub mod cluster;
 pub mod config;
 mod content;
 mod contract;

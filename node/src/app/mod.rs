@@ -28,6 +28,7 @@ use crate::body::halt::Reopen as _;
 use crate::body::jobs::Jobs;
 use crate::body::room::{self, Room};
 use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
+use crate::cluster::Clusters;
 use crate::config::{Config, Home, Taken};
 use crate::executor::{
     Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support,
@@ -381,6 +382,7 @@ fn prepare(
         orders: opening.orders.clone(),
         contents: ContentStore::open(path.join("content"))?,
         jobs: opening.jobs.clone(),
+        clusters: Clusters::new(genesis.network(), config.cluster_port),
         room: machine.room.clone(),
         grace: config.grace,
         genesis: genesis.encode(),

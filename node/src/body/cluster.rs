@@ -1,17 +1,70 @@
 //! Networks of leases: the core says who belongs to one, the data plane carries its packets.
 
 use super::Body;
-use gridbay_core::agent::AgentReply;
+use crate::executor::{Interface, Network};
+use crate::overlay;
+use gridbay_core::agent::{AgentReply, RunId};
 use gridbay_core::cluster::Cluster;
 use gridbay_core::input::AnswerToken;
 use gridbay_protocol::ids::LeaseId;
+use gridbay_protocol::job::JobSpec;
+use gridbay_vnet::address::{Plan, short_name};
+use std::net::IpAddr;
 
 impl Body {
-    pub(super) fn connect(&mut self, token: Option<AnswerToken>, _cluster: &Cluster) {
+    /// Opens a network or changes its members. It takes some milliseconds at the first one.
+    pub(super) fn connect(&mut self, token: Option<AnswerToken>, cluster: &Cluster) {
+        let connected = self.tools.clusters.connect(cluster, &self.hosts());
+        let reply = match connected {
+            Ok(card) => AgentReply::Card(card),
+            Err(error) => {
+                tracing::warn!(lease = %cluster.lease, %error, "a lease without its network");
+                AgentReply::NotFound
+            }
+        };
         if let Some(token) = token {
-            self.answer(token, &AgentReply::NotFound);
+            self.answer(token, &reply);
         }
     }
 
-    pub(super) fn disconnect(&mut self, _lease: &LeaseId) {}
+    pub(super) fn disconnect(&mut self, lease: &LeaseId) {
+        self.tools.clusters.disconnect(lease);
+    }
+
+    /// The addresses at which this machine is reached: its own, then those that others see.
+    fn hosts(&self) -> Vec<IpAddr> {
+        let overlay = &self.tools.overlay;
+        let (own, seen) = (overlay.addresses(), overlay.whereabouts().external);
+        let all = own.iter().chain(&seen);
+        let direct = all.filter(|address| !overlay::is_circuit(address));
+        direct.filter_map(overlay::ip).collect()
+    }
+
+    /// The network of a job, and the job with the variables that tell of it.
+    pub(super) fn placed(&self, job: &RunId, mut spec: JobSpec) -> (JobSpec, Network) {
+        let core = self.core();
+        let state = core.state();
+        let user = state.lease(&job.lease).and_then(|l| state.user(&l.order));
+        let tasks = user.map_or(job.task + 1, |user| user.tasks);
+        let plan = Plan::new(&state.network(), &job.lease);
+        let Some(address) = plan.rank(job.task).filter(|_| spec.network) else {
+            return (spec, Network::None);
+        };
+        let own = [
+            ("GRIDBAY_ADDRESS", address.v4.to_string()),
+            ("GRIDBAY_ADDRESS6", address.v6.to_string()),
+        ];
+        spec.env
+            .retain(|(name, _)| own.iter().all(|(n, _)| n != name));
+        spec.env
+            .extend(own.map(|(name, value)| (name.to_owned(), value)));
+        let network = Network::Lease(Interface {
+            host: short_name(job.task),
+            v4: address.v4,
+            v6: address.v6,
+            hosts: plan.hosts_file(tasks),
+            machines: plan.machine_file(tasks, 1),
+        });
+        (spec, network)
+    }
 }

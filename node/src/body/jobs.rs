@@ -2,7 +2,8 @@
 
 use super::allowance::Allowance;
 use crate::executor::{
-    Executor, Exit, Finished, JobSpec as Run, KillReason, Limits, Selling, Status, Stream,
+    Executor, Exit, Finished, Handed, JobSpec as Run, KillReason, Limits, Network, Selling, Status,
+    Stream,
 };
 use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
@@ -82,6 +83,7 @@ impl Jobs {
         &self,
         job: &RunId,
         spec: &JobSpec,
+        network: Network,
         allowance: Option<Allowance>,
         lease: Option<Duration>,
     ) -> io::Result<()> {
@@ -93,7 +95,15 @@ impl Jobs {
         run.env = spec.env.iter().cloned().collect::<BTreeMap<_, _>>();
         run.limits = limits(spec, allowance);
         run.limits.lease = lease;
+        run.network = network;
         self.executor.start(&run).map_err(io::Error::other)
+    }
+
+    /// The device of a running job in its lease's network, if it has one.
+    pub fn device(&self, job: &RunId) -> Option<Handed> {
+        let device = self.executor.device(&local(job));
+        let device = device.inspect_err(|error| tracing::warn!(%job, %error, "no device"));
+        device.ok().flatten()
     }
 
     /// Waits for a job's end.
@@ -381,7 +391,7 @@ mod tests {
                 weight: 1,
                 isolation,
             };
-            let done = jobs.start(&job, &spec, Some(allowed), None);
+            let done = jobs.start(&job, &spec, Network::None, Some(allowed), None);
             let started = idle.started.lock().unwrap().len();
             assert_eq!((done.is_ok(), started == 1), (starts, starts), "{tier}");
         }

@@ -35,6 +35,7 @@ use crate::body::halt::{Patience, Reopen};
 use crate::body::inbox::{Receiver, inbox};
 use crate::body::jobs::Jobs;
 use crate::body::room::Room;
+use crate::cluster::Clusters;
 use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
 use crate::store::content::ContentStore;
@@ -127,6 +128,8 @@ pub struct Tools {
     pub contents: ContentStore,
     /// Jobs on this machine.
     pub jobs: Jobs,
+    /// Networks of the leases that have jobs here.
+    pub clusters: Clusters,
     /// Room on the disk.
     pub room: Room,
     /// Time a job that must stop has between TERM and KILL.

@@ -3,6 +3,7 @@
 use super::allowance::Allowance;
 use super::ask::{Asker, decode_request};
 use super::{ADVERTS_TOPIC, Body, BodyError, files};
+use crate::cluster::Clusters;
 use crate::overlay::{self, PeerId, RequestId};
 use crate::store::withheld;
 use gridbay_core::adverts::Verdict;
@@ -287,11 +288,14 @@ impl Body {
     fn start_job(&mut self, job: RunId, offer: &OfferId, spec: JobSpec) {
         let allowance = Allowance::of(self.core().state(), &job, offer);
         let lease = self.lease_of(&job);
+        let (spec, network) = self.placed(&job, spec);
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
+        let clusters = self.tools.clusters.clone();
         self.spawn(async move {
             let starter = jobs.clone();
-            let started =
-                tokio::task::spawn_blocking(move || starter.start(&job, &spec, allowance, lease));
+            let started = tokio::task::spawn_blocking(move || {
+                starter.start(&job, &spec, network, allowance, lease)
+            });
             if let Err(error) = started.await.map_err(io::Error::other).flatten() {
                 tracing::warn!(%job, %error, "starting a job");
                 handle
@@ -302,7 +306,7 @@ impl Body {
                     .await;
                 return;
             }
-            follow(jobs, handle, job).await;
+            follow(jobs, clusters, handle, job).await;
         });
     }
 
@@ -336,7 +340,8 @@ impl Body {
 
     pub(super) fn watch_recovered_jobs(&mut self) {
         for job in self.core().seller().live_jobs() {
-            let following = follow(self.tools.jobs.clone(), self.handle.clone(), job);
+            let (jobs, clusters) = (self.tools.jobs.clone(), self.tools.clusters.clone());
+            let following = follow(jobs, clusters, self.handle.clone(), job);
             self.spawn(following);
         }
     }
@@ -396,16 +401,25 @@ impl Body {
     }
 }
 
-/// Tells the core of a job's first instruction and of its end.
-async fn follow(jobs: super::Jobs, handle: super::BodyHandle, job: RunId) {
+/// Tells the core of a job's first instruction and of its end. While it runs, its device is in its
+/// lease's network.
+async fn follow(jobs: super::Jobs, clusters: Clusters, handle: super::BodyHandle, job: RunId) {
     let mut phase = jobs.phase(&job);
     while phase == Phase::Staging {
         tokio::time::sleep(STARTING).await;
         phase = jobs.phase(&job);
     }
+    if matches!(phase, Phase::Running { .. }) {
+        let asked = jobs.clone();
+        let device = tokio::task::spawn_blocking(move || asked.device(&job)).await;
+        if let Some(device) = device.ok().flatten() {
+            clusters.attach(job, device);
+        }
+    }
     handle.deliver(Input::JobPhase { job, phase }).await;
     if matches!(phase, Phase::Running { .. }) {
         let phase = jobs.wait(&job).await;
+        clusters.detach(&job);
         handle.deliver(Input::JobPhase { job, phase }).await;
     }
 }

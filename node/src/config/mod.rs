@@ -54,6 +54,8 @@ pub struct Config {
     pub grace: Duration,
     /// Whether strangers' jobs run also where this machine cannot isolate them.
     pub unisolated: bool,
+    /// UDP port for the private networks of leases; 0 for a free one.
+    pub cluster_port: u16,
     /// The node's statements about itself, by the names that adverts use.
     pub attributes: BTreeMap<String, String>,
     /// Offers to set at the start.
@@ -156,6 +158,7 @@ impl Config {
                     .map_err(|e: toml::de::Error| e.message().to_owned())
             })?,
             unisolated: read(raw, "jobs.unisolated", net::switch)?,
+            cluster_port: read(raw, "cluster.port", net::port)?,
             attributes: attributes::check(raw)?,
             provider: provider::check(raw)?,
             solver: solver::check(raw)?,

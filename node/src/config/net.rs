@@ -52,6 +52,11 @@ fn number(value: &Value, least: i64) -> Result<usize, String> {
     }
 }
 
+pub(super) fn port(value: &Value) -> Result<u16, String> {
+    let port = value.as_integer().and_then(|n| u16::try_from(n).ok());
+    port.ok_or_else(|| "want a port from 0 to 65535".to_owned())
+}
+
 pub(super) fn switch(value: &Value) -> Result<bool, String> {
     match text(value)?.as_str() {
         "on" => Ok(true),

@@ -87,6 +87,8 @@ keys! {
         "bytes relayed on one circuit before it is closed; 0 for no limit";
     "relay.circuit-time": Duration = "1h",
         "time after which a circuit is closed";
+    "cluster.port": Number = 7412,
+        "UDP port for the private networks of leases; 0 takes a free one";
     "api.socket": Text = socket,
         "unix socket of the API; a relative path lies in the data folder";
     "api.listen": Text = "off",

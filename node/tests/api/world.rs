@@ -7,6 +7,7 @@ use gridbay_node::backend::{BackendParts, NodeBackend};
 use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::room::Room;
 use gridbay_node::body::{self, BodyHandle, Tools};
+use gridbay_node::cluster::Clusters;
 use gridbay_node::config::NodeLimits;
 use gridbay_node::executor::{Capabilities, Config, ProcessExecutor, Selling, Support, Tier};
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
@@ -161,6 +162,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         orders: orders.clone(),
         contents: contents.clone(),
         jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos).unwrap(),
+        clusters: Clusters::new(genesis.network(), 0),
         room: room.clone(),
         grace: Duration::from_secs(5),
         genesis: genesis.encode(),

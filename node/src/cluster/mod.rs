@@ -1,0 +1,204 @@
+//! The networks of the leases that have tasks on this machine: between the core, which knows the
+//! members, the supervisors, which have the devices, and the data plane.
+//!
+//! 1. The data plane starts with the first network.
+//! 2. A network is opened when the buyer's node first tells of it, under a key of its own that this
+//!    node never uses again and keeps in memory alone.
+//! 3. A device comes when its job runs. One whose network is not open yet waits for it.
+//! 4. A device leaves with its job, and a network when its lease has no task here any more, or when
+//!    the node ends: keys are erased, and nothing is answered.
+
+mod places;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{Ipv6Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gridbay_core::agent::RunId;
+use gridbay_core::cluster::{Card, Cluster, Member};
+use gridbay_protocol::ids::{LeaseId, NetworkId};
+use gridbay_vnet::engine::{
+    self, Attachment, Engine, EngineConfig, EngineError, LeaseNet, LeaseStatus,
+};
+use gridbay_vnet::keys::Secret;
+
+use crate::executor::Handed;
+
+/// The networks. Cheap to clone.
+#[derive(Clone)]
+pub struct Clusters(Arc<Mutex<Inner>>);
+
+struct Inner {
+    network: NetworkId,
+    port: u16,
+    engine: Option<Engine>,
+    open: BTreeMap<LeaseId, Secret>,
+    /// The networks' ranks on this machine.
+    ranks: BTreeMap<LeaseId, Vec<u32>>,
+    devices: BTreeMap<RunId, Device>,
+}
+
+/// A job's device, and its place in the data plane once it has one.
+struct Device {
+    device: OwnedFd,
+    attached: Option<Attachment>,
+}
+
+impl Clusters {
+    /// None open yet. Packets are taken at `port`; 0, or where that is taken, at a free one.
+    pub fn new(network: NetworkId, port: u16) -> Clusters {
+        Clusters(Arc::new(Mutex::new(Inner {
+            network,
+            port,
+            engine: None,
+            open: BTreeMap::new(),
+            ranks: BTreeMap::new(),
+            devices: BTreeMap::new(),
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a network, or changes its members: this node's card in it. `hosts` are the addresses
+    /// at which this machine is reached, best first.
+    ///
+    /// # Errors
+    /// The data plane cannot start, or the members contradict one another.
+    pub fn connect(
+        &self,
+        cluster: &Cluster,
+        hosts: &[std::net::IpAddr],
+    ) -> Result<Card, EngineError> {
+        let mut inner = self.lock();
+        let port = inner.engine()?.local_addr()?.port();
+        let public = inner.open(cluster)?;
+        inner.attach_all(&cluster.lease);
+        let places = places::of(hosts, port);
+        Ok(Card { public, places })
+    }
+
+    /// Closes a network.
+    pub fn disconnect(&self, lease: &LeaseId) {
+        let mut inner = self.lock();
+        inner.open.remove(lease);
+        inner.ranks.remove(lease);
+        if let Some(engine) = &inner.engine {
+            engine.close(lease);
+        }
+    }
+
+    /// Takes the device of a job that runs.
+    pub fn attach(&self, job: RunId, handed: Handed) {
+        let mut inner = self.lock();
+        let device = Device {
+            device: handed.device,
+            attached: None,
+        };
+        inner.devices.insert(job, device);
+        inner.attach_all(&job.lease);
+    }
+
+    /// Lets go of the device of a job that has ended.
+    pub fn detach(&self, job: &RunId) {
+        self.lock().devices.remove(job);
+    }
+
+    /// A network as this node sees it; `None` if it is in none of that lease.
+    pub fn status(&self, lease: &LeaseId) -> Option<LeaseStatus> {
+        self.lock().engine.as_ref()?.status(lease).ok()
+    }
+}
+
+impl Inner {
+    fn engine(&mut self) -> io::Result<&Engine> {
+        if self.engine.is_none() {
+            self.engine = Some(bind(self.port)?);
+        }
+        // Set a line before.
+        self.engine
+            .as_ref()
+            .ok_or(io::ErrorKind::NotConnected.into())
+    }
+
+    /// The public key of this node in the network, which is open now with these members.
+    fn open(&mut self, cluster: &Cluster) -> Result<[u8; 32], EngineError> {
+        let (lease, network) = (cluster.lease, self.network);
+        let members: Vec<engine::Member> = cluster.others.iter().map(member).collect();
+        let own = &cluster.ranks;
+        let same = self.ranks.get(&lease) == Some(own);
+        if let Some(secret) = self.open.get(&lease).filter(|_| same) {
+            let public = secret.public();
+            self.engine()?.set_members(&lease, &members)?;
+            return Ok(public);
+        }
+        // With other ranks of its own the network is opened anew, under the key it has.
+        let secret = match self.open.get(&lease) {
+            Some(secret) => secret.clone(),
+            None => Secret::random().map_err(io::Error::other)?,
+        };
+        let net = LeaseNet {
+            lease,
+            network,
+            own: own.clone(),
+            secret: secret.clone(),
+            psk: Secret::new(cluster.secret),
+            members,
+        };
+        let of_lease = |(job, device): (&RunId, &mut Device)| {
+            if job.lease == lease {
+                device.attached = None;
+            }
+        };
+        self.devices.iter_mut().for_each(of_lease);
+        let engine = self.engine()?;
+        engine.close(&lease);
+        engine.open(&net)?;
+        let public = secret.public();
+        self.open.insert(lease, secret);
+        self.ranks.insert(lease, own.clone());
+        Ok(public)
+    }
+
+    /// Attaches the devices of a lease that wait.
+    fn attach_all(&mut self, lease: &LeaseId) {
+        let (Some(engine), Some(own)) = (&self.engine, self.ranks.get(lease)) else {
+            return;
+        };
+        let waiting = |(job, device): &(&RunId, &mut Device)| {
+            job.lease == *lease && own.contains(&job.task) && device.attached.is_none()
+        };
+        for (job, device) in self.devices.iter_mut().filter(waiting) {
+            let attached = device.device.try_clone().map_err(EngineError::from);
+            match attached.and_then(|copy| engine.attach(lease, job.task, copy)) {
+                Ok(attached) => device.attached = Some(attached),
+                Err(error) => tracing::warn!(%job, %error, "a job without its network"),
+            }
+        }
+    }
+}
+
+fn member(member: &Member) -> engine::Member {
+    engine::Member {
+        public: member.card.public,
+        ranks: member.ranks.clone(),
+        candidates: places::candidates(&member.card),
+    }
+}
+
+fn bind(port: u16) -> io::Result<Engine> {
+    let at = |port| EngineConfig::new(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)));
+    match Engine::bind(&at(port)) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse && port > 0 => {
+            tracing::warn!(port, "cluster.port is taken, another one serves");
+            Engine::bind(&at(0))
+        }
+        bound => bound,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Where packets for a node's networks are sent: said by the node itself, judged by the others.
+
+use std::net::{IpAddr, SocketAddr};
+
+use gridbay_core::cluster::{Card, PLACES};
+use gridbay_vnet::path::{Candidate, Kind};
+
+/// The places of a machine with these addresses, at most [`PLACES`]. Loopback only counts where
+/// there is nothing else: for networks of one machine.
+pub(super) fn of(hosts: &[IpAddr], port: u16) -> Vec<String> {
+    let far = hosts.iter().any(|ip| !ip.is_loopback());
+    let mut places = Vec::new();
+    for ip in hosts.iter().filter(|ip| !far || !ip.is_loopback()) {
+        let place = SocketAddr::new(*ip, port).to_string();
+        if !ip.is_unspecified() && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places.truncate(PLACES);
+    places
+}
+
+/// The ways to a member.
+pub(super) fn candidates(card: &Card) -> Vec<Candidate> {
+    let places = card.places.iter().filter_map(|place| place.parse().ok());
+    let places = places.filter(is_sound);
+    places.map(|at| Candidate::at(kind(&at), at)).collect()
+}
+
+/// Nobody is made to send to many at once, or to nobody.
+fn is_sound(at: &SocketAddr) -> bool {
+    let ip = at.ip().to_canonical();
+    let broadcast = matches!(ip, IpAddr::V4(v4) if v4.is_broadcast());
+    at.port() > 0 && !ip.is_unspecified() && !ip.is_multicast() && !broadcast
+}
+
+fn kind(at: &SocketAddr) -> Kind {
+    let local = match at.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.is_private() || ip.is_loopback() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_loopback() || ip.is_unicast_link_local(),
+    };
+    if local { Kind::Lan } else { Kind::Direct }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loopback_counts_where_there_is_nothing_else() {
+        let ips = |texts: &[&str]| texts.iter().map(|t| t.parse().unwrap()).collect::<Vec<_>>();
+        let all = ips(&[
+            "127.0.0.1",
+            "192.168.1.2",
+            "192.168.1.2",
+            "0.0.0.0",
+            "2001:db8::1",
+        ]);
+        assert_eq!(of(&all, 5), ["192.168.1.2:5", "[2001:db8::1]:5"]);
+        assert_eq!(of(&ips(&["127.0.0.1"]), 5), ["127.0.0.1:5"]);
+        assert_eq!(of(&[IpAddr::from([10, 0, 0, 1]); 20], 5).len(), 1);
+    }
+
+    #[test]
+    fn places_that_are_nobodys_or_everybodys_are_left_out() {
+        let card = Card {
+            public: [0; 32],
+            places: [
+                "10.0.0.1:7",
+                "192.0.2.1:7",
+                "255.255.255.255:7",
+                "224.0.0.1:7",
+                "0.0.0.0:7",
+                "10.0.0.1:0",
+                "nowhere",
+            ]
+            .map(str::to_owned)
+            .into(),
+        };
+        let kinds: Vec<Kind> = candidates(&card).iter().map(|c| c.kind).collect();
+        assert_eq!(kinds, [Kind::Lan, Kind::Direct]);
+    }
+}
