@@ -24,8 +24,9 @@ pub(super) fn write(
 fn config_text(name: &str, seat: &Seat, log: &str, more: &str, offers: &[OfferRequest]) -> String {
     let listen: Vec<String> = seat.listen.iter().map(|a| format!("\"{a}\"")).collect();
     let listen = listen.join(", ");
-    let mut text =
-        format!("name = \"{name}\"\nlisten = [{listen}]\nlog = \"{log}\"\ngrace = \"2s\"\n{more}");
+    let mut text = format!(
+        "name = \"{name}\"\nlisten = [{listen}]\nlog = \"{log}\"\ngrace = \"2s\"\ncluster.port = 0\n{more}"
+    );
     for offer in offers {
         let OfferRequest {
             class,

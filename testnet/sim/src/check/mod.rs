@@ -30,6 +30,7 @@ mod i16_delivery;
 pub(crate) mod i16_plans;
 mod i17_pace;
 mod i18_beacon;
+mod i19_members;
 pub mod judge;
 mod naive;
 mod pools;
@@ -62,6 +63,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i16_delivery::Delivery>::default(),
         Box::<i17_pace::LongRun>::default(),
         Box::<i18_beacon::Reveals>::default(),
+        Box::<i19_members::Members>::default(),
     ];
     all.extend(ways::checks());
     // By their numbers; who is first to object is named.

@@ -39,7 +39,7 @@ variants!(COMMANDS, command_name, Command:
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
     StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
-    SaveWithheld,
+    SaveWithheld, Connect, Disconnect,
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

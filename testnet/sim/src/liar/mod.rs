@@ -17,6 +17,7 @@ mod equivocator_votes;
 mod flooder;
 mod forger;
 mod front_runner;
+mod intruding_buyer;
 mod late_opener;
 mod lie;
 mod phantom_seller;
@@ -53,6 +54,7 @@ pub const LIES: &[Kind] = &[
     kind::<flooder::Flooder>("flooder", false),
     kind::<forger::Forger>("forger", false),
     kind::<front_runner::FrontRunner>("front_runner", true),
+    kind::<intruding_buyer::IntrudingBuyer>("intruding_buyer", false),
     kind::<late_opener::LateOpener>("late_opener", false),
     kind::<phantom_seller::PhantomSeller>("phantom_seller", false),
     kind::<replayer::Replayer>("replayer", false),

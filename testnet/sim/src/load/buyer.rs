@@ -35,7 +35,12 @@ impl World {
         self.load.orders += 1;
         let key = OrderKey(self.load.orders);
         self.load.placed.push((node, key));
-        let spec = self.job();
+        // Every other order of several tasks has a network.
+        let network = tasks > 1 && key.0.is_multiple_of(2);
+        let spec = JobSpec {
+            network,
+            ..self.job()
+        };
         let order = NewOrder {
             worth: None,
             key,

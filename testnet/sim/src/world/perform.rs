@@ -169,7 +169,7 @@ impl World {
             self.input(to, delay + self.machines[to].lag_ms, input);
         }
     }
-    fn answer(&mut self, n: usize, question: u64, reply: AgentReply) {
+    pub(super) fn answer(&mut self, n: usize, question: u64, reply: AgentReply) {
         let Some(open) = self.questions.open.get(&question).filter(|q| q.to == n) else {
             return;
         };

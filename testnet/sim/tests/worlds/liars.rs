@@ -175,6 +175,7 @@ each!(
     flooder,
     forger,
     front_runner,
+    intruding_buyer,
     late_opener,
     phantom_seller,
     replayer,

@@ -1,0 +1,163 @@
+//! I19: the network of a lease has no member that holds no unit of it.
+//!
+//! 1. When an honest node opens a network, the lease lives in its ledger, it holds units there, and
+//!    every other member does, for each of its ranks one.
+//! 2. After each of its blocks the same holds of the networks that it is in.
+//! 3. All members have one secret, and no two leases the same.
+
+use super::{Check, Sight};
+use crate::found::node_key;
+use crate::world::World;
+use gridbay_core::cluster::Cluster;
+use gridbay_core::effect::Effect;
+use gridbay_ledger::State;
+use gridbay_protocol::ids::LeaseId;
+use gridbay_protocol::keys::PublicKey;
+use std::collections::BTreeMap;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    /// The networks that honest nodes are in.
+    open: BTreeMap<(usize, LeaseId), Cluster>,
+    secrets: BTreeMap<[u8; 32], LeaseId>,
+}
+
+/// Units of a lease by node, without the code of the node.
+fn units(state: &State, lease: &LeaseId) -> BTreeMap<PublicKey, u32> {
+    let mut units = BTreeMap::new();
+    let shares = state.lease(lease).map_or(&[][..], |l| &l.shares[..]);
+    for share in shares {
+        if let Some(offer) = state.offer(&share.offer) {
+            *units.entry(offer.terms.node).or_default() += share.units;
+        }
+    }
+    units
+}
+
+/// Steps 1 and 2.
+fn held(units: &BTreeMap<PublicKey, u32>, node: usize, cluster: &Cluster) -> Result<(), String> {
+    let all = cluster.others.iter().map(|m| (m.node, m.ranks.len()));
+    for (key, ranks) in all.chain([(node_key(node), cluster.ranks.len())]) {
+        let units = units.get(&key).copied().unwrap_or_default();
+        if ranks == 0 || ranks > units as usize {
+            let lease = cluster.lease;
+            return Err(format!(
+                "{ranks} ranks of {key} in lease {lease} on {units} units"
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Members {
+    /// Step 3.
+    fn secret(&mut self, node: usize, cluster: &Cluster) -> Result<(), String> {
+        let of = *self.secrets.entry(cluster.secret).or_insert(cluster.lease);
+        let last = self.open.insert((node, cluster.lease), cluster.clone());
+        let others = self.open.values().filter(|c| c.lease == cluster.lease);
+        let one = others.chain(&last).all(|c| c.secret == cluster.secret);
+        (one && of == cluster.lease).then_some(()).ok_or(format!(
+            "two secrets for lease {}, or one for two",
+            cluster.lease
+        ))
+    }
+    fn effect(&mut self, state: &State, node: usize, effect: &Effect) -> Result<(), String> {
+        match effect {
+            Effect::Connect { cluster, .. } => {
+                held(&units(state, &cluster.lease), node, cluster)?;
+                self.secret(node, cluster)
+            }
+            Effect::Disconnect(lease) => {
+                self.open.remove(&(node, *lease));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Check for Members {
+    fn id(&self) -> &'static str {
+        "I19"
+    }
+    fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
+        match sight {
+            Sight::Step { node, effects, .. } if world.machines[*node].is_honest() => {
+                let Some(state) = world.core(*node).map(gridbay_core::Core::state) else {
+                    return Ok(());
+                };
+                for effect in *effects {
+                    self.effect(state, *node, effect)?;
+                }
+                let of_node = self.open.iter().filter(|((of, _), _)| of == node);
+                for (_, cluster) in of_node {
+                    // One rank of its own may have ended, and its unit left the lease.
+                    let mut without = cluster.clone();
+                    without.ranks.truncate(1);
+                    held(&units(state, &cluster.lease), *node, &without)
+                        .map_err(|e| format!("node {node}: {e}"))?;
+                }
+                Ok(())
+            }
+            Sight::Down { node } => {
+                self.open.retain(|(of, _), _| of != node);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_core::cluster::{Card, Member};
+
+    fn cluster(lease: u8, secret: u8, others: &[(usize, &[u32])]) -> Cluster {
+        let member = |(n, ranks): &(usize, &[u32])| Member {
+            node: node_key(*n),
+            ranks: ranks.to_vec(),
+            card: Card {
+                public: [*n as u8; 32],
+                places: vec![],
+            },
+        };
+        Cluster {
+            lease: LeaseId([lease; 32]),
+            secret: [secret; 32],
+            ranks: vec![0],
+            others: others.iter().map(member).collect(),
+        }
+    }
+
+    #[test]
+    fn a_member_without_units_is_reported() {
+        let units = BTreeMap::from([(node_key(0), 1), (node_key(1), 2)]);
+        let check = |others: &[(usize, &[u32])]| held(&units, 0, &cluster(1, 1, others));
+        assert!(check(&[(1, &[1, 2])]).is_ok());
+        assert!(check(&[(2, &[1])]).is_err(), "a stranger");
+        assert!(check(&[(1, &[1, 2, 3])]).is_err(), "more than its units");
+        assert!(held(&units, 2, &cluster(1, 1, &[])).is_err(), "itself");
+        assert!(
+            held(&BTreeMap::new(), 0, &cluster(1, 1, &[])).is_err(),
+            "a lease that is over"
+        );
+    }
+
+    #[test]
+    fn secrets_that_are_shared_wrongly_are_reported() {
+        let mut check = Members::default();
+        assert!(check.secret(0, &cluster(1, 1, &[])).is_ok());
+        assert!(check.secret(1, &cluster(1, 1, &[])).is_ok());
+        assert!(check.secret(1, &cluster(2, 2, &[])).is_ok());
+        assert!(
+            check.secret(2, &cluster(2, 1, &[])).is_err(),
+            "another lease's"
+        );
+        assert!(
+            check.secret(2, &cluster(1, 3, &[])).is_err(),
+            "a second one"
+        );
+    }
+}
