@@ -31,26 +31,46 @@ impl Kind {
     /// The program to run on rank 0.
     pub(super) fn command(self, program: &[&str], size: u32) -> Command {
         let (first, rest) = program.split_first().unwrap_or((&"", &[]));
-        let agent = format!("{PROGRAM} exec");
         let mut command = match self {
             Kind::Hosts | Kind::Dask => Command::new(first),
             Kind::Mpi => {
                 let mut mpirun = Command::new("mpirun");
                 mpirun.arg("-n").arg(size.to_string()).arg(first);
-                // Without it, ranks on busy processors spin against one another.
-                mpirun.env("OMPI_MCA_mpi_yield_when_idle", "1");
-                mpirun.env("OMPI_MCA_plm_rsh_agent", &agent);
-                mpirun.env("OMPI_MCA_orte_default_hostfile", MACHINES);
                 mpirun
             }
         };
-        command.args(rest);
-        command.env("GRIDBAY_MACHINES", MACHINES);
-        command.env("GRIDBAY_EXEC", agent);
-        if self == Kind::Dask {
-            command.env("DASK_SCHEDULER_ADDRESS", scheduler());
-        }
+        command.args(rest).envs(self.environment());
         command
+    }
+
+    /// Variables of all commands, on every rank.
+    pub(super) fn environment(self) -> Vec<(&'static str, String)> {
+        let agent = format!("{PROGRAM} exec");
+        let mut all = vec![
+            ("GRIDBAY_MACHINES", MACHINES.to_owned()),
+            ("GRIDBAY_EXEC", agent.clone()),
+        ];
+        match self {
+            Kind::Hosts => {}
+            Kind::Dask => all.extend([
+                ("DASK_SCHEDULER_ADDRESS", scheduler()),
+                // Beside the program's own words, only what goes wrong.
+                ("DASK_LOGGING__DISTRIBUTED", "warning".to_owned()),
+            ]),
+            Kind::Mpi => all.extend([
+                ("OMPI_MCA_plm_rsh_agent", agent),
+                ("OMPI_MCA_orte_default_hostfile", MACHINES.to_owned()),
+                // Without it, ranks on busy processors spin against one another.
+                ("OMPI_MCA_mpi_yield_when_idle", "1".to_owned()),
+                // The lease's network is all there is: no other transport is looked for, and no
+                // topology, of which a job sees nothing.
+                ("OMPI_MCA_pml", "ob1".to_owned()),
+                ("OMPI_MCA_btl", "tcp,self".to_owned()),
+                ("HWLOC_HIDE_ERRORS", "2".to_owned()),
+                ("UCX_LOG_LEVEL", "fatal".to_owned()),
+            ]),
+        }
+        all
     }
 
     /// What runs beside the program: words, and the rank that runs them.

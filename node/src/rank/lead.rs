@@ -24,10 +24,10 @@ pub(super) fn lead(kind: Kind, program: &[&str]) -> io::Result<i32> {
     let own: IpAddr = variable("GRIDBAY_ADDRESS")?;
     let listener = TcpListener::bind(address(own))?;
     if rank > 0 {
-        return serve(&listener).map(|()| 0);
+        return serve(&listener, kind.environment()).map(|()| 0);
     }
     // Programs start commands on rank 0 as well.
-    thread::spawn(move || _ = serve(&listener));
+    thread::spawn(move || _ = serve(&listener, kind.environment()));
     for other in 1..size {
         await_rank(other)?;
     }

@@ -12,15 +12,19 @@ use nix::unistd::Pid;
 
 use super::wire::{FRAME, Kind, Order, read_frame, read_order, write_frame};
 
+/// Variables of the commands.
+type Environment = Vec<(&'static str, String)>;
+
 /// Takes orders until one says that all is over.
-pub(super) fn serve(listener: &TcpListener) -> io::Result<()> {
+pub(super) fn serve(listener: &TcpListener, environment: Environment) -> io::Result<()> {
     let (end, ended) = mpsc::channel();
+    let environment = Arc::new(environment);
     let listener = listener.try_clone()?;
     thread::spawn(move || {
         for connection in listener.incoming() {
-            let end = end.clone();
+            let (end, environment) = (end.clone(), Arc::clone(&environment));
             if let Ok(connection) = connection {
-                thread::spawn(move || _ = answer(connection, &end));
+                thread::spawn(move || _ = answer(connection, &end, &environment));
             }
         }
     });
@@ -28,9 +32,13 @@ pub(super) fn serve(listener: &TcpListener) -> io::Result<()> {
     ended.recv().map_err(io::Error::other)
 }
 
-fn answer(mut connection: TcpStream, end: &mpsc::Sender<()>) -> io::Result<()> {
+fn answer(
+    mut connection: TcpStream,
+    end: &mpsc::Sender<()>,
+    environment: &Environment,
+) -> io::Result<()> {
     connection.set_nodelay(true)?;
-    let command = match read_order(&mut connection)? {
+    let mut command = match read_order(&mut connection)? {
         Order::Ping => return exit(&connection, 0),
         Order::End => {
             exit(&connection, 0)?;
@@ -48,6 +56,7 @@ fn answer(mut connection: TcpStream, end: &mpsc::Sender<()>) -> io::Result<()> {
             program
         }
     };
+    command.envs(environment.iter().cloned());
     match start(command) {
         Ok(child) => follow(connection, child),
         Err(e) => {
