@@ -30,6 +30,7 @@ pub fn run() -> ExitCode {
         Some(word) if word == NODE_WORD => node_command(words),
         Some(word) if word == lab::delay::WORD => lab::delay::run(words),
         Some(word) if word == lab::program::WORD => peer(words),
+        Some(word) if word == bench::network::WORD => bench::network::part(words),
         Some(word) if word == probe::WORD => probe::inside::run(words),
         _ => cmd::run(),
     }

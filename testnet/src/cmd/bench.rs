@@ -1,7 +1,7 @@
 //! `bench`: figures.
 
 use super::runtime::program;
-use crate::bench::{crowd, hostile, orders, transfers};
+use crate::bench::{crowd, hostile, network, orders, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -18,6 +18,28 @@ pub(super) enum BenchCommand {
     Hostile(HostileArgs),
     /// Transfers of one account, as fast as it can
     Transfers(TransfersArgs),
+    /// The private network of a lease beside what people use (needs root)
+    Network(NetworkArgs),
+}
+
+/// The private network of a lease beside what people use (needs root)
+#[derive(Debug, Args)]
+pub(super) struct NetworkArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Turns of each tool; figures are medians
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=100))]
+    rounds: u16,
+    /// Seconds of each TCP flow
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(2..=60))]
+    seconds: u16,
+    /// Only this tool, such as gridbay or wireguard-go; can be repeated
+    #[arg(long, value_name = "TOOL")]
+    only: Vec<String>,
+    /// Fail if a figure misses its bar
+    #[arg(long)]
+    check: bool,
 }
 
 /// Transfers of one account, as fast as it can
@@ -107,7 +129,32 @@ impl BenchCommand {
             BenchCommand::Crowd(args) => args.run().await,
             BenchCommand::Hostile(args) => args.run().await,
             BenchCommand::Transfers(args) => args.run().await,
+            BenchCommand::Network(args) => args.run(),
         }
+    }
+}
+
+impl NetworkArgs {
+    fn run(self) -> anyhow::Result<ExitCode> {
+        let options = network::Options {
+            program: program()?,
+            rounds: self.rounds.into(),
+            flow: Duration::from_secs(self.seconds.into()),
+            only: self.only,
+        };
+        let figures = network::run(&options, &Progress::new())?;
+        match self.format {
+            Format::Table => crate::say::line(figures.table().trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
+        }
+        let missed = network::bars(&figures);
+        if self.check {
+            return Ok(verdict(&missed));
+        }
+        for miss in &missed {
+            crate::say::note(&format!("below the bar: {miss}"));
+        }
+        Ok(ExitCode::SUCCESS)
     }
 }
 

@@ -89,6 +89,7 @@ mod tests {
             "down --name lab",
             "status --name lab",
             "bench orders -o json --dead-validator",
+            "bench network -o json --rounds 4 --only gridbay --only tinc --check",
             "sim run --seeds 0..200 --jobs 2",
             "sim replay --seed 7 --until 5000 --trace story.txt",
             "sim shrink --plan failing.json --out small.json",

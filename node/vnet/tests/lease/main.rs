@@ -12,6 +12,7 @@ mod leases;
 mod nodes;
 mod rank;
 mod refused;
+mod relay;
 mod traffic;
 
 /// What a started rank executes; for anybody else there is nothing to do.

@@ -1,0 +1,28 @@
+//! One tool, once.
+
+use std::fmt;
+
+/// What one turn of a tool gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Turn {
+    /// Of the flow.
+    pub(crate) mbit: f64,
+    /// Seconds of CPU of both ends for each GB.
+    pub(crate) cpu_per_gb: f64,
+    /// Mean round trip in ms, with nothing else.
+    pub(crate) idle_ms: f64,
+    /// Mean round trip in ms beside the flow.
+    pub(crate) loaded_ms: f64,
+    /// Datagrams of 200 bytes that arrived in a second.
+    pub(crate) small: f64,
+}
+
+impl fmt::Display for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:.0} Mbit/s, {:.2} CPU s/GB, ping {:.2} ms, loaded {:.2} ms, {:.0} small/s",
+            self.mbit, self.cpu_per_gb, self.idle_ms, self.loaded_ms, self.small
+        )
+    }
+}
