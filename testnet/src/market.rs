@@ -74,6 +74,7 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
         env: Vec::new(),
         inputs,
         outputs: ask.outputs.clone(),
+        checkpoint: None,
     })
 }
 

@@ -405,6 +405,7 @@ mod tests {
                     inputs: vec![],
                     outputs: vec![],
                     wall_seconds: 4,
+                    checkpoint: None,
                 },
             };
             in_words(&order, &state)

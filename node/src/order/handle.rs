@@ -70,6 +70,7 @@ impl NodeBackend {
             env,
             inputs,
             outputs,
+            checkpoint,
         } = request;
         let (nodes, wall_seconds) = (want.all_nodes(), want.seconds);
         let order = self.planned(want, worth, move |at, plan| {
@@ -85,6 +86,7 @@ impl NodeBackend {
                     inputs,
                     outputs,
                     wall_seconds,
+                    checkpoint,
                 },
             };
             Ok(plan.order(at, job))

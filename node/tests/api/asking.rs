@@ -91,5 +91,6 @@ pub(crate) fn request(nodes: u32) -> JobRequest {
         env: vec![],
         inputs: vec![],
         outputs: vec![],
+        checkpoint: None,
     }
 }

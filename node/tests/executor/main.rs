@@ -9,6 +9,7 @@
 
 mod bench;
 mod disk;
+mod farewell;
 mod isolation;
 mod running;
 mod survival;

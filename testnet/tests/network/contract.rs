@@ -40,6 +40,7 @@ fn request(provider: String) -> JobRequest {
         env: vec![],
         inputs: vec![],
         outputs: vec![],
+        checkpoint: None,
     }
 }
 

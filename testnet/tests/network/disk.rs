@@ -73,6 +73,7 @@ fn job(nodes: u32, seconds: u32) -> JobRequest {
         env: vec![],
         inputs: vec![],
         outputs: vec![],
+        checkpoint: None,
     }
 }
 

@@ -30,6 +30,7 @@ fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
         env: vec![],
         inputs: vec![],
         outputs: vec![],
+        checkpoint: None,
     }
 }
 

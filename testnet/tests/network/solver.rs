@@ -122,6 +122,7 @@ fn reservation(nodes: u32, price: u64, start: u64) -> JobRequest {
         env: vec![],
         inputs: vec![],
         outputs: vec![],
+        checkpoint: None,
     }
 }
 

@@ -4,6 +4,7 @@ mod adverts;
 mod amend;
 mod appeals;
 mod beacons;
+mod checkpoints;
 mod contracts;
 mod deadline;
 mod genesis;
@@ -39,6 +40,7 @@ fn sleep(seconds: u64) -> JobSpec {
         inputs: vec![],
         outputs: vec![],
         wall_seconds: 600,
+        checkpoint: None,
     }
 }
 

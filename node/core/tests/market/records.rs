@@ -44,6 +44,7 @@ fn record(terms: Terms) -> Record {
             inputs: vec![],
             outputs: vec![],
             wall_seconds: 60,
+            checkpoint: None,
         },
         worth: None,
     });

@@ -56,5 +56,6 @@ pub(crate) fn job() -> JobSpec {
         }],
         outputs: vec!["out/result.csv".into()],
         wall_seconds: 3_600,
+        checkpoint: None,
     }
 }

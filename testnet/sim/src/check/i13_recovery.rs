@@ -154,6 +154,7 @@ mod tests {
                 inputs: vec![],
                 outputs: vec![],
                 wall_seconds: 1,
+                checkpoint: None,
             },
         };
         let has = Record::new(order);

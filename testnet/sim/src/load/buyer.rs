@@ -60,6 +60,7 @@ impl World {
             inputs: vec![],
             outputs: brings.then(|| "result".to_owned()).into_iter().collect(),
             wall_seconds: 600,
+            checkpoint: None,
         }
     }
 }

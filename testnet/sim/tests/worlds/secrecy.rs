@@ -81,6 +81,7 @@ fn order(world: &World, price: u64) -> Command {
         inputs: vec![],
         outputs: vec![],
         wall_seconds: 600,
+        checkpoint: None,
     };
     let steps = vec![Step {
         units: 2,
