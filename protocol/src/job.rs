@@ -1,6 +1,7 @@
 //! Jobs: the programs that run on leases. Only the buyer and its sellers see the text of a job; the
 //! ledger sees its hash.
 
+use crate::checkpoint::Checkpoint;
 use crate::codec;
 use crate::hash::{Domain, PartHasher, hash};
 use crate::ids::{ContentId, Hash32};
@@ -38,6 +39,9 @@ pub struct JobSpec {
     /// lease.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
+    /// How it keeps its progress, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// Arguments, variables or files of one job at the most.
@@ -76,8 +80,17 @@ impl JobSpec {
             && self.outputs.windows(2).all(|w| w[0] < w[1])
             && self.wall_seconds > 0
             && self.inputs.iter().all(|f| f.bytes <= INPUT_BYTES)
-            && self.inputs.iter().map(|f| f.bytes).sum::<u64>() <= INPUTS_BYTES
+            && self.input_bytes() <= INPUTS_BYTES
+            && self
+                .checkpoint
+                .as_ref()
+                .is_none_or(|c| c.is_valid(&self.inputs))
             && codec::encode(self).len() <= JOB_BYTES
+    }
+    /// Bytes of all input files.
+    pub fn input_bytes(&self) -> u64 {
+        let bytes = self.inputs.iter().map(|input| input.bytes);
+        bytes.fold(0, u64::saturating_add)
     }
     /// The hash that an order carries; it binds buyer and sellers to this text. The salt keeps
     /// others from guessing the text.
@@ -174,8 +187,26 @@ mod tests {
             outputs: vec![],
             wall_seconds: 1,
             network: false,
+            checkpoint: None,
         };
         assert!(spec.is_valid());
+        let plain = codec::encode(&spec);
+        assert!(!plain.windows(10).any(|w| w == b"checkpoint"));
+        spec.checkpoint = Some(Checkpoint {
+            folder: "ckpt".into(),
+            grace_seconds: 20,
+            every_seconds: 300,
+        });
+        assert!(spec.is_valid() && codec::encode(&spec) != plain);
+        let back: Result<JobSpec, _> = codec::decode(&codec::encode(&spec), JOB_BYTES);
+        assert_eq!(back.as_ref(), Ok(&spec));
+        spec.checkpoint = Some(Checkpoint {
+            folder: "../ckpt".into(),
+            grace_seconds: 20,
+            every_seconds: 300,
+        });
+        assert!(!spec.is_valid(), "a folder outside");
+        spec.checkpoint = None;
         spec.argv = vec!["x".repeat(JOB_TEXT); JOB_BYTES / JOB_TEXT];
         assert!(!spec.is_valid(), "too many bytes in all");
         spec.argv.truncate(1);

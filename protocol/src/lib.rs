@@ -9,8 +9,9 @@
 //! a [`receipt`] is a validator's promise to include it, and an [`appeal`] is an owner's answer to
 //! a broken promise; an [`effect`] is one change that a block makes; [`genesis`] and [`invitation`]
 //! are the two ways in; [`validator`], [`vote`], [`election`] and [`beacon`] serve consensus;
-//! [`calendar`] counts heights into rounds and slots; [`limits`] bounds everything; [`fixed`] and
-//! [`apportion`] are arithmetic; [`splitmix`] draws test cases from a seed.
+//! [`calendar`] counts heights into rounds and slots; [`checkpoint`] is what a job keeps of its
+//! progress; [`limits`] bounds everything; [`fixed`] and [`apportion`] are arithmetic;
+//! [`splitmix`] draws test cases from a seed.
 //!
 //! The crate is pure: no I/O, no clock, no randomness, no threads, and no floats in anything that
 //! is signed, cleared or paid.
@@ -29,6 +30,7 @@ pub mod beacon;
 pub mod block;
 pub mod buckets;
 pub mod calendar;
+pub mod checkpoint;
 pub mod class;
 pub mod codec;
 pub mod effect;

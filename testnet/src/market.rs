@@ -75,6 +75,7 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
         inputs,
         outputs: ask.outputs.clone(),
         network: false,
+        checkpoint: None,
     })
 }
 

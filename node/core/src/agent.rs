@@ -7,6 +7,8 @@
 //!   Poll(jobs, offsets)        ─────────►  phase, output since the offsets
 //!   Output(job, path, from)    ─────────►  files to bring back
 //!   Connect(cluster)           ─────────►  opens the lease's network (`cluster`)
+//!   Checkpoint(job)            ─────────►  what it has kept of its progress: a manifest
+//!   Kept(job, content, from)   ─────────►  the files of it
 //!   Stop(job)                  ─────────►  TERM, grace, KILL
 //! ```
 //!
@@ -18,6 +20,7 @@
 
 use crate::cluster::{Card, Cluster};
 use gridbay_protocol::advert::SignedAdvert;
+use gridbay_protocol::checkpoint::{MANIFEST_BYTES, Snapshot};
 use gridbay_protocol::codec;
 use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{AccountId, ContentId, LeaseId, NetworkId, OfferId, to_hex};
@@ -42,6 +45,8 @@ pub const POLL_JOBS: usize = 16;
 
 const _: () = assert!(POLL_JOBS * (2 * STREAM_BYTES + 512) < REPLY_BYTES);
 const _: () = assert!(CHUNK_BYTES + 64 < REPLY_BYTES);
+const _: () = assert!(MANIFEST_BYTES + 64 < REPLY_BYTES);
+const _: () = assert!(MANIFEST_BYTES <= CHUNK_BYTES);
 const _: () = assert!(ADVERTS_PAGE * gridbay_protocol::limits::ADVERT_BYTES + 64 < REPLY_BYTES);
 
 /// One run of one task on one unit of a lease.
@@ -86,6 +91,10 @@ pub struct Start {
     pub salt: [u8; 32],
     /// Key of the buyer's account that signs; needs the role `trade`.
     pub key: PublicKey,
+    /// The progress of earlier attempts, to be put in place before it starts. Its files are
+    /// contents of the buyer's node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<Snapshot>,
 }
 
 /// A [`Start`] with its signature.
@@ -161,6 +170,17 @@ pub enum AgentRequest {
     Advert,
     /// Which adverts does it know, after this seller and node? At most [`ADVERTS_PAGE`].
     Adverts(Option<(AccountId, PublicKey)>),
+    /// What has this run kept of its progress by now?
+    Checkpoint(RunId),
+    /// A chunk of a file of the checkpoint that was told last, from an offset.
+    Kept {
+        /// The run.
+        job: RunId,
+        /// The file.
+        content: ContentId,
+        /// Offset in bytes.
+        from: u64,
+    },
 }
 
 /// Where a run stands.
@@ -263,4 +283,13 @@ pub enum AgentReply {
     Adverts(Vec<SignedAdvert>),
     /// How the others of a lease reach this node.
     Card(Card),
+    /// The checkpoint of a run.
+    Checkpoint {
+        /// Its encoded manifest, at most
+        /// [`MANIFEST_BYTES`](gridbay_protocol::checkpoint::MANIFEST_BYTES).
+        #[serde(with = "serde_bytes")]
+        manifest: Vec<u8>,
+        /// Milliseconds since its newest file was written.
+        age_ms: u64,
+    },
 }

@@ -16,11 +16,11 @@
 //! 8. the entries of all of these go to the host, after those records are safe.
 
 use crate::adverts::Adverts;
-use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
+use crate::agent::AgentReply;
 use crate::buyer::{Buyer, Record};
 use crate::effect::Effect;
 use crate::hints::Seeker;
-use crate::input::{AnswerToken, AskToken, Input, Now};
+use crate::input::{AskToken, Input, Now};
 use crate::join::Joining;
 use crate::provider::{Provider, ProviderTerms};
 use crate::renewal::Renewal;
@@ -68,7 +68,7 @@ pub struct Core {
     renewal: Renewal,
     pub(crate) sent: Sent,
     pub(crate) withheld: Withheld,
-    adverts: Adverts,
+    pub(crate) adverts: Adverts,
     node: PublicKey,
     wake_host: Option<u64>,
     wake_agents: Option<u64>,
@@ -187,8 +187,12 @@ impl Core {
             Input::Staged { job, ok } => self.seller.staged(&job, ok, &mut effects),
             Input::JobPhase { job, phase } => self.seller.phase(&job, phase, &mut effects),
             Input::Fetched { order, job, fetch } => {
+                self.buyer.fetched(order, &job, fetch, now, &mut effects);
+            }
+            Input::Checkpointed { order, job, kept } => {
                 self.buyer
-                    .fetched(order, &job, fetch, now.mono_ms, &mut effects);
+                    .checkpointed(order, &job, kept, now, &mut effects);
+                self.tick_buyer(now, &mut effects);
             }
             Input::Short(short) => {
                 self.seller.set_short(short);
@@ -223,9 +227,7 @@ impl Core {
                 account,
                 key: &self.key,
             };
-            self.wake_agents = self
-                .buyer
-                .tick(self.host.state(), &signer, now.mono_ms, effects);
+            self.wake_agents = self.buyer.tick(self.host.state(), &signer, now, effects);
         }
     }
 
@@ -345,10 +347,7 @@ impl Core {
             };
             signer.sign(state, body, until)
         }));
-        submits.extend(
-            self.buyer
-                .after_block(&self.host, &signer, now.mono_ms, effects),
-        );
+        submits.extend(self.buyer.after_block(&self.host, &signer, now, effects));
         if let Some(provider) = &mut self.provider {
             submits.extend(provider.after_block(state, &signer));
         }
@@ -376,60 +375,6 @@ impl Core {
         Ok(())
     }
 
-    fn asked(
-        &mut self,
-        token: AnswerToken,
-        from: PublicKey,
-        request: AgentRequest,
-        effects: &mut Vec<Effect>,
-    ) {
-        let reply = match request {
-            AgentRequest::Start(start) => {
-                match self.seller.start(self.host.state(), from, *start, effects) {
-                    Ok(()) => AgentReply::Ok,
-                    Err(why) => AgentReply::Refused(why),
-                }
-            }
-            AgentRequest::Stop(job) => {
-                self.seller.buyer_stops(&from, &job, effects);
-                AgentReply::Ok
-            }
-            AgentRequest::Connect(cluster) => {
-                let state = self.host.state();
-                return self.seller.connect(state, token, &from, *cluster, effects);
-            }
-            AgentRequest::Poll(jobs) if jobs.len() <= POLL_JOBS => {
-                return self.seller.poll(token, &from, jobs, effects);
-            }
-            AgentRequest::Output {
-                job,
-                path,
-                from: offset,
-            } if self.seller.may_read(&from, &job, &path) => {
-                return effects.push(Effect::ReadOutput {
-                    token,
-                    job,
-                    path,
-                    from: offset,
-                });
-            }
-            AgentRequest::Advert => {
-                let own = self.adverts.own(self.host.state());
-                AgentReply::Adverts(own.cloned().into_iter().collect())
-            }
-            AgentRequest::Adverts(after) => {
-                let page = self.adverts.page(self.host.state(), after, ADVERTS_PAGE);
-                AgentReply::Adverts(page)
-            }
-            // Genesis and contents are answered by the body, which has the files.
-            AgentRequest::Poll(_)
-            | AgentRequest::Output { .. }
-            | AgentRequest::Genesis
-            | AgentRequest::Content { .. } => AgentReply::NotFound,
-        };
-        effects.push(Effect::Answer { token, reply });
-    }
-
     fn answered(
         &mut self,
         now: Now,
@@ -438,7 +383,7 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) {
         self.buyer
-            .answered(token, reply, self.host.state(), now.mono_ms, effects);
+            .answered(token, reply, self.host.state(), now, effects);
         self.tick_buyer(now, effects);
     }
 }

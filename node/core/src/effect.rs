@@ -7,7 +7,8 @@ use crate::hints::Question;
 use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
 use crate::key::OrderKey;
 use crate::reply::Reply;
-use gridbay_protocol::ids::{BlockId, LeaseId, OfferId};
+use gridbay_protocol::checkpoint::Snapshot;
+use gridbay_protocol::ids::{BlockId, ContentId, LeaseId, OfferId};
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::keys::PublicKey;
 
@@ -79,6 +80,26 @@ pub enum Effect {
         /// Offset.
         from: u64,
     },
+    /// Copy the checkpoint of a local job as it is now, and answer another node with its manifest.
+    ShowCheckpoint {
+        /// Of the question.
+        token: AnswerToken,
+        /// The run.
+        job: RunId,
+        /// Its folder below the work directory, checked.
+        folder: String,
+    },
+    /// Read a chunk of a copied checkpoint and answer another node with it.
+    ReadKept {
+        /// Of the question.
+        token: AnswerToken,
+        /// The run.
+        job: RunId,
+        /// The file.
+        content: ContentId,
+        /// Offset.
+        from: u64,
+    },
     /// Make the work directory of a job and fetch its inputs from the buyer's node.
     Stage {
         /// The run.
@@ -87,6 +108,8 @@ pub enum Effect {
         from: PublicKey,
         /// The job.
         spec: JobSpec,
+        /// The checkpoint to be put in place, which also comes from the buyer's node.
+        resume: Option<Snapshot>,
         /// The seller's memory of the job across a restart: canonical bytes.
         memo: Vec<u8>,
     },
@@ -99,7 +122,7 @@ pub enum Effect {
         /// The job, its environment completed.
         spec: JobSpec,
     },
-    /// Stop a job: TERM, the owner's grace, KILL of the whole tree.
+    /// Stop a job: TERM, the owner's grace or the job's own, KILL of the whole tree.
     StopJob(RunId),
     /// Forget a job and its files.
     RemoveJob(RunId),
@@ -133,12 +156,34 @@ pub enum Effect {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Forget the output of a task: it starts anew.
+    /// A task starts anew: what earlier attempts put out is kept apart from what follows.
     ResetOutput {
         /// The order.
         order: OrderKey,
         /// The task.
         task: u32,
+        /// Number of the attempt that starts.
+        attempt: u32,
+    },
+    /// Fetch the checkpoint of a run from the seller's node; answer with
+    /// [`crate::input::Input::Checkpointed`].
+    FetchCheckpoint {
+        /// The order.
+        order: OrderKey,
+        /// The run.
+        job: RunId,
+        /// The seller's node.
+        from: PublicKey,
+    },
+    /// This checkpoint is the task's: forget all others. `None`: the task needs none any more, nor
+    /// the output of its earlier attempts.
+    KeepCheckpoint {
+        /// The order.
+        order: OrderKey,
+        /// The task.
+        task: u32,
+        /// The checkpoint.
+        keep: Option<Snapshot>,
     },
     /// Fetch output files from the seller's node.
     FetchOutputs {

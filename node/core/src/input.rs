@@ -5,6 +5,7 @@ use crate::agent::{AgentReply, AgentRequest, Phase, RunId};
 use crate::buy::NewOrder;
 use crate::key::OrderKey;
 use gridbay_protocol::account::AccountKey;
+use gridbay_protocol::checkpoint::Snapshot;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
@@ -119,6 +120,16 @@ pub enum Input {
         job: RunId,
         /// The result.
         fetch: Fetch,
+    },
+    /// The checkpoint of a run is here as a whole, or was not to be had.
+    Checkpointed {
+        /// The order.
+        order: OrderKey,
+        /// The run.
+        job: RunId,
+        /// The checkpoint, and the milliseconds since its newest file was written when it was asked
+        /// for.
+        kept: Option<(Snapshot, u64)>,
     },
     /// Whether the disk is short of room. Offers are held back while it is.
     Short(bool),

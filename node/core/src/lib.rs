@@ -12,6 +12,7 @@
 
 pub mod adverts;
 pub mod agent;
+mod asked;
 pub mod buy;
 pub mod buyer;
 pub mod cases;

@@ -20,6 +20,7 @@ use crate::cluster::Cluster;
 use crate::effect::Effect;
 use crate::input::AnswerToken;
 use gridbay_ledger::{Lease, State};
+use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
@@ -374,6 +375,19 @@ impl Seller {
         self.jobs
             .get(job)
             .is_some_and(|j| j.memo.buyer == *from && j.memo.spec.outputs.iter().any(|p| p == path))
+    }
+
+    /// How a run keeps its progress, if it does.
+    pub fn checkpoint_of(&self, job: &RunId) -> Option<&Checkpoint> {
+        self.jobs.get(job)?.memo.spec.checkpoint.as_ref()
+    }
+
+    /// The same if `from` may have it.
+    pub fn shows_checkpoint(&self, from: &PublicKey, job: &RunId) -> Option<&Checkpoint> {
+        let known = self.jobs.get(job)?;
+        let began = matches!(known.phase, Phase::Running { .. } | Phase::Ended { .. });
+        let keeps = known.memo.spec.checkpoint.as_ref();
+        keeps.filter(|_| began && known.memo.buyer == *from)
     }
 
     /// The buyer has no more use for a run.

@@ -36,6 +36,7 @@ use crate::executor::{
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::solver::Solver;
+use crate::store::checkpoints::CheckpointStore;
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
 use crate::store::orders::{OrderStore, private_folder};
@@ -292,8 +293,9 @@ impl Machine {
         })
     }
 
-    fn jobs(&self, memos: PathBuf) -> io::Result<Jobs> {
-        Jobs::open(Arc::clone(&self.executor), Arc::clone(&self.selling), memos)
+    fn jobs(&self, memos: PathBuf, longest_grace: Duration) -> io::Result<Jobs> {
+        let (executor, selling) = (Arc::clone(&self.executor), Arc::clone(&self.selling));
+        Jobs::open(executor, selling, memos, longest_grace)
     }
 }
 
@@ -343,6 +345,17 @@ async fn join(handle: &BodyHandle, command: Command) -> anyhow::Result<()> {
     }
 }
 
+/// The checkpoints of the orders' tasks, of which those that are over need none.
+fn checkpoints(folder: PathBuf, parts: &Parts) -> io::Result<CheckpointStore> {
+    let needed = |order, task: u32| {
+        let record = parts.orders.iter().find(|r| r.order.key == order);
+        let record = record.filter(|r| r.finish.is_none());
+        let task = record.and_then(|r| r.tasks.get(task as usize));
+        task.is_some_and(|t| t.history.checkpoint.is_some())
+    };
+    CheckpointStore::open(folder, needed)
+}
+
 /// The parts of a body.
 struct Prepared {
     parts: Parts,
@@ -373,7 +386,7 @@ fn prepare(
         keys: Arc::clone(keys),
         genesis: genesis.clone(),
         orders: OrderStore::open(path.join("orders"), config.limits.output)?,
-        jobs: machine.jobs(path.join("sales"))?,
+        jobs: machine.jobs(path.join("sales"), config.longest_grace)?,
         provider,
     };
     let parts = opening.open().context("cannot open the ledger")?;
@@ -381,6 +394,7 @@ fn prepare(
         overlay: net.clone(),
         orders: opening.orders.clone(),
         contents: ContentStore::open(path.join("content"))?,
+        checkpoints: checkpoints(path.join("checkpoints"), &parts)?,
         jobs: opening.jobs.clone(),
         clusters: Clusters::new(genesis.network(), config.cluster_port),
         room: machine.room.clone(),

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 /// Bytes of all output files of one task at the most, whatever its unit has.
 const OUTPUT_FILE_BYTES: u64 = 1 << 30;
 /// Bytes of all output files of one order at the most, those of all its tasks together.
-const ORDER_FILE_BYTES: u64 = 64 << 30;
+pub(super) const ORDER_FILE_BYTES: u64 = 64 << 30;
 
 /// Bytes of output files that a seller may send for one of an order's tasks, whose unit can hold so
 /// many.
@@ -69,6 +69,10 @@ pub enum FetchError {
 }
 
 impl FetchError {
+    /// This node's disk failed at a file of this name.
+    pub(super) fn disk(path: String, source: io::Error) -> FetchError {
+        FetchError::Disk { path, source }
+    }
     /// The buyer's conclusion.
     pub fn of_outputs(&self) -> Fetch {
         match self {
@@ -83,7 +87,7 @@ impl FetchError {
 const TIME: (Duration, u64) = (Duration::from_secs(30), 64 << 10);
 
 /// Time for a file of so many bytes.
-fn time_for(bytes: u64) -> Duration {
+pub(super) fn time_for(bytes: u64) -> Duration {
     let (any, each_second) = TIME;
     any + Duration::from_secs(bytes / each_second)
 }
@@ -101,8 +105,16 @@ pub async fn pull_inputs(
     work: &Path,
     room: &Room,
 ) -> Result<(), FetchError> {
+    again(from, || pull_all(asker, from, inputs, work, room)).await
+}
+
+/// Does it again while the buyer's node does not answer.
+pub(super) async fn again<T, F: Future<Output = Result<T, FetchError>>>(
+    from: &PublicKey,
+    pull: impl Fn() -> F,
+) -> Result<T, FetchError> {
     for again in 1..TRIES {
-        match pull_all(asker, from, inputs, work, room).await {
+        match pull().await {
             Err(FetchError::Missing(name)) => {
                 tracing::debug!(%from, name, again, "an input is not to be had yet");
                 tokio::time::sleep(PAUSE * (1 << again)).await;
@@ -110,7 +122,7 @@ pub async fn pull_inputs(
             result => return result,
         }
     }
-    pull_all(asker, from, inputs, work, room).await
+    pull().await
 }
 
 async fn pull_all(
@@ -184,10 +196,10 @@ pub async fn pull_outputs(
     Ok(())
 }
 
-struct Sink<'a> {
-    file: File,
-    name: &'a str,
-    room: &'a Room,
+pub(super) struct Sink<'a> {
+    pub(super) file: File,
+    pub(super) name: &'a str,
+    pub(super) room: &'a Room,
 }
 
 impl Sink<'_> {
@@ -206,7 +218,7 @@ impl Sink<'_> {
 
 /// Asks for piece after piece until the file is whole, for as long as its bytes may take; returns
 /// them.
-async fn pull<A: Future<Output = Option<AgentReply>>>(
+pub(super) async fn pull<A: Future<Output = Option<AgentReply>>>(
     ask: impl Fn(u64) -> A,
     most: u64,
     time_for: impl Fn(u64) -> Duration,

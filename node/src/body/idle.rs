@@ -43,7 +43,13 @@ impl Idle {
     pub(super) fn jobs_in(&self, tier: Tier, memos: &Path) -> Jobs {
         let found = Capabilities::all(tier, Support::Enforced);
         let selling = Arc::new(Selling::new(Ok(found), false));
-        Jobs::open(Arc::new(self.clone()), selling, memos.to_path_buf()).unwrap()
+        Jobs::open(
+            Arc::new(self.clone()),
+            selling,
+            memos.to_path_buf(),
+            Duration::from_secs(60),
+        )
+        .unwrap()
     }
 
     /// Adds a job that ran for a second and ended at a time.
@@ -86,6 +92,10 @@ impl Executor for Idle {
 
     fn work(&self, job: &JobName) -> PathBuf {
         PathBuf::from(job.as_str())
+    }
+
+    fn kept(&self, job: &JobName) -> PathBuf {
+        PathBuf::from(job.as_str()).join("kept")
     }
 
     fn start(&self, spec: &JobSpec) -> Result<(), ExecutorError> {

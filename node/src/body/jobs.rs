@@ -1,9 +1,10 @@
 //! The seller's jobs on this machine: between the agent and the executor.
 
 use super::allowance::Allowance;
+use super::making::Making;
 use crate::executor::{
-    Executor, Exit, Finished, Handed, JobSpec as Run, KillReason, Limits, Network, Selling, Status,
-    Stream,
+    Executor, Exit, Farewell, Finished, Handed, JobSpec as Run, KillReason, Limits, Network,
+    Selling, Status, Stream,
 };
 use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
@@ -24,25 +25,32 @@ use std::time::Duration;
 /// The jobs and what the seller remembers of them. Cheap to clone.
 #[derive(Clone)]
 pub struct Jobs {
-    executor: Arc<dyn Executor>,
+    pub(super) executor: Arc<dyn Executor>,
     selling: Arc<Selling>,
     memos: PathBuf,
+    /// The longest grace that the owner grants a job that keeps its progress.
+    pub(super) longest_grace: Duration,
+    pub(super) making: Making,
     /// Jobs that this seller asked to end. However such a job ends, it was not by itself.
     stopped: Arc<Mutex<BTreeSet<RunId>>>,
 }
 
 impl Jobs {
-    /// Jobs of an executor, their memos in a folder.
+    /// Jobs of an executor, their memos in a folder. A job that keeps its progress has at most
+    /// `longest_grace` when it is stopped.
     pub fn open(
         executor: Arc<dyn Executor>,
         selling: Arc<Selling>,
         memos: PathBuf,
+        longest_grace: Duration,
     ) -> io::Result<Jobs> {
         private_folder(&memos)?;
         Ok(Jobs {
             executor,
             selling,
             memos,
+            longest_grace,
+            making: Making::default(),
             stopped: Arc::default(),
         })
     }
@@ -96,6 +104,10 @@ impl Jobs {
         run.limits = limits(spec, allowance);
         run.limits.lease = lease;
         run.network = network;
+        run.farewell = spec.checkpoint.as_ref().map(|keeps| Farewell {
+            folder: keeps.folder.clone(),
+            grace: self.grace(keeps),
+        });
         self.executor.start(&run).map_err(io::Error::other)
     }
 
@@ -209,6 +221,7 @@ impl Jobs {
     pub fn remove(&self, job: &RunId) {
         self.clean(&local(job));
         self.lock().remove(job);
+        self.making.forget(job);
         let _gone = std::fs::remove_file(self.memo(job));
     }
 
@@ -255,7 +268,7 @@ impl Jobs {
     }
 }
 
-fn local(job: &RunId) -> crate::executor::JobName {
+pub(super) fn local(job: &RunId) -> crate::executor::JobName {
     crate::executor::JobName::new(&job.to_string()).expect("job ids are safe folder names")
 }
 
@@ -370,6 +383,7 @@ mod tests {
             outputs: Vec::new(),
             wall_seconds: 1,
             network: false,
+            checkpoint: None,
         };
         let job = RunId {
             lease: LeaseId([7; 32]),

@@ -25,7 +25,11 @@ mod hints;
 mod idle;
 mod inbox;
 pub mod jobs;
+mod kept;
+mod making;
 mod perform;
+mod progress;
+mod purchase;
 pub mod room;
 
 pub use handle::{BodyGone, BodyHandle};
@@ -38,6 +42,7 @@ use crate::body::room::Room;
 use crate::cluster::Clusters;
 use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
+use crate::store::checkpoints::CheckpointStore;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
 use crate::store::withheld;
@@ -126,6 +131,8 @@ pub struct Tools {
     pub orders: OrderStore,
     /// Inputs of own orders.
     pub contents: ContentStore,
+    /// Checkpoints of own orders.
+    pub checkpoints: CheckpointStore,
     /// Jobs on this machine.
     pub jobs: Jobs,
     /// Networks of the leases that have jobs here.

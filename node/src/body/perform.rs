@@ -2,6 +2,7 @@
 
 use super::allowance::Allowance;
 use super::ask::{Asker, decode_request};
+use super::progress::put_in_place;
 use super::{ADVERTS_TOPIC, Body, BodyError, files};
 use crate::cluster::Clusters;
 use crate::overlay::{self, PeerId, RequestId};
@@ -9,9 +10,9 @@ use crate::store::withheld;
 use gridbay_core::adverts::Verdict;
 use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, Phase, PollJob, RunId};
 use gridbay_core::effect::Effect;
-use gridbay_core::input::{CommandToken, Fetch, Input};
-use gridbay_core::key::OrderKey;
+use gridbay_core::input::{CommandToken, Input};
 use gridbay_core::reply::Reply;
+use gridbay_protocol::checkpoint::Snapshot;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::job::JobSpec;
@@ -45,45 +46,27 @@ impl Body {
                 path,
                 from,
             } => self.read_output(token, job, path, from),
+            Effect::ShowCheckpoint { token, job, folder } => {
+                self.show_checkpoint(token, job, folder);
+            }
+            Effect::ReadKept {
+                token,
+                job,
+                content,
+                from,
+            } => self.read_kept(token, job, content, from),
             Effect::Stage {
                 job,
                 from,
                 spec,
+                resume,
                 memo,
-            } => self.stage(job, from, spec, memo),
+            } => self.stage(job, from, spec, resume, memo),
             Effect::StartJob { job, offer, spec } => self.start_job(job, &offer, spec),
             Effect::StopJob(job) => self.stop_job(job),
             Effect::RemoveJob(job) => self.remove_job(job),
             Effect::Connect { token, cluster } => self.connect(token, &cluster),
             Effect::Disconnect(lease) => self.disconnect(&lease),
-            Effect::SaveOrder { order, record } => {
-                let saved = self.tools.orders.save(&order, &record);
-                saved.map_err(disk("an order's record"))?;
-            }
-            Effect::AppendOutput {
-                order,
-                task,
-                stderr,
-                from,
-                bytes,
-            } => {
-                let kept = self.tools.orders.append(&order, task, stderr, from, &bytes);
-                kept.map_err(disk("a job's output"))?;
-            }
-            Effect::ResetOutput { order, task } => {
-                let reset = self.tools.orders.reset(&order, task);
-                reset.map_err(disk("a job's output"))?;
-            }
-            Effect::FetchOutputs {
-                order,
-                job,
-                from,
-                paths,
-            } => self.fetch_outputs(order, job, from, paths),
-            Effect::KeepFiles { order, job } => {
-                let kept = self.tools.orders.keep_files(&order, job.task, job.attempt);
-                kept.map_err(disk("a job's files"))?;
-            }
             Effect::SaveWithheld(bytes) => self.save_withheld(&bytes)?,
             Effect::Reply { token, reply } => self.reply(token, reply),
             Effect::SeekHints(question) => self.seek_hints(question),
@@ -94,6 +77,13 @@ impl Body {
                 }
                 self.height.send_replace(height);
             }
+            effect @ (Effect::SaveOrder { .. }
+            | Effect::AppendOutput { .. }
+            | Effect::ResetOutput { .. }
+            | Effect::FetchOutputs { .. }
+            | Effect::KeepFiles { .. }
+            | Effect::FetchCheckpoint { .. }
+            | Effect::KeepCheckpoint { .. }) => self.for_order(effect)?,
         }
         Ok(())
     }
@@ -197,8 +187,11 @@ impl Body {
                 from: offset,
             } => {
                 let (store, overlay) = (self.tools.contents.clone(), self.tools.overlay.clone());
+                let checkpoints = self.tools.checkpoints.clone();
                 self.tools.runtime.spawn_blocking(move || {
-                    let reply = match store.chunk(&content, offset, CHUNK_BYTES) {
+                    let input = store.chunk(&content, offset, CHUNK_BYTES);
+                    let found = input.or_else(|| checkpoints.chunk(&content, offset, CHUNK_BYTES));
+                    let reply = match found {
                         Some((total, bytes)) => AgentReply::Chunk { total, bytes },
                         None => AgentReply::NotFound,
                     };
@@ -256,7 +249,14 @@ impl Body {
         });
     }
 
-    fn stage(&mut self, job: RunId, from: PublicKey, spec: JobSpec, memo: Vec<u8>) {
+    fn stage(
+        &mut self,
+        job: RunId,
+        from: PublicKey,
+        spec: JobSpec,
+        resume: Option<Snapshot>,
+        memo: Vec<u8>,
+    ) {
         let asker = Asker::new(self.tools.overlay.clone());
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
         let room = self.tools.room.clone();
@@ -266,8 +266,14 @@ impl Body {
                 tokio::task::spawn_blocking(move || preparing.prepare(&job, &memo)).await;
             let ok = match prepared.map_err(io::Error::other).flatten() {
                 Ok(work) => {
-                    let pulled =
+                    let mut pulled =
                         files::pull_inputs(&asker, &from, &spec.inputs, &work, &room).await;
+                    if let (Ok(()), Some(keeps), Some(resume)) =
+                        (&pulled, &spec.checkpoint, &resume)
+                    {
+                        let folder = &keeps.folder;
+                        pulled = put_in_place(&asker, &from, resume, folder, &work, &room).await;
+                    }
                     pulled
                         .inspect_err(|error| tracing::warn!(%job, %error, "staging"))
                         .is_ok()
@@ -346,58 +352,9 @@ impl Body {
         }
     }
 
-    fn stop_job(&self, job: RunId) {
-        let jobs = self.tools.jobs.clone();
-        let grace = self.tools.grace;
-        self.tools
-            .runtime
-            .spawn_blocking(move || jobs.stop(&job, grace));
-    }
-
     fn remove_job(&self, job: RunId) {
         let jobs = self.tools.jobs.clone();
         self.tools.runtime.spawn_blocking(move || jobs.remove(&job));
-    }
-
-    fn fetch_outputs(&mut self, order: OrderKey, job: RunId, from: PublicKey, paths: Vec<String>) {
-        let asker = Asker::new(self.tools.overlay.clone());
-        let folder = self
-            .tools
-            .orders
-            .fetched_files(&order, job.task, job.attempt);
-        let most = self.output_bytes(&job);
-        let (handle, room) = (self.handle.clone(), self.tools.room.clone());
-        self.spawn(async move {
-            let pulled =
-                files::pull_outputs(&asker, &from, job, &paths, &folder, most, &room).await;
-            let fetch = match &pulled {
-                Ok(()) => Fetch::Whole,
-                Err(error) => {
-                    tracing::warn!(%job, %error, "fetching");
-                    error.of_outputs()
-                }
-            };
-            if fetch != Fetch::Whole {
-                // They come whole the next time, or not at all.
-                let _none = std::fs::remove_dir_all(&folder);
-            }
-            handle.deliver(Input::Fetched { order, job, fetch }).await;
-        });
-    }
-}
-
-impl Body {
-    /// Bytes of output files that a seller may send for a task: no more than its unit's disk can
-    /// hold, and than each task of its order may have.
-    fn output_bytes(&self, job: &RunId) -> u64 {
-        let state = self.core().state();
-        let lease = state.lease(&job.lease);
-        let class = lease.and_then(|l| state.class(&l.class));
-        let of_unit = class.map_or(u64::MAX, |c| c.key.disk_bytes());
-        let tasks = lease
-            .and_then(|l| state.user(&l.order))
-            .map_or(1, |u| u.tasks);
-        files::output_bytes(of_unit, tasks)
     }
 }
 
@@ -424,6 +381,6 @@ async fn follow(jobs: super::Jobs, clusters: Clusters, handle: super::BodyHandle
     }
 }
 
-fn disk(what: &'static str) -> impl Fn(io::Error) -> BodyError {
+pub(super) fn disk(what: &'static str) -> impl Fn(io::Error) -> BodyError {
     move |source| BodyError::Disk { what, source }
 }

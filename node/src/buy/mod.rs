@@ -406,6 +406,7 @@ mod tests {
                     outputs: vec![],
                     wall_seconds: 4,
                     network: false,
+                    checkpoint: None,
                 },
             };
             in_words(&order, &state)

@@ -1,5 +1,7 @@
 //! `job list|describe|logs|get|why|cancel`.
 
+mod attempts;
+
 use super::context::{Context, Format};
 use super::error::{CliError, During as _};
 use super::exit::Exit;
@@ -23,6 +25,7 @@ pub(super) enum JobCommand {
         all: bool,
     },
     /// Show everything about a job
+    #[command(visible_alias = "show")]
     Describe {
         /// Its id, or how it begins (8 digits or more)
         #[arg(value_parser = job_id)]
@@ -68,6 +71,9 @@ pub(super) struct LogsArgs {
     /// Begin each line with its rank
     #[arg(long)]
     pub(super) label: bool,
+    /// What an earlier attempt put out, while the job has not ended; see gridbay job show
+    #[arg(long, conflicts_with = "follow")]
+    pub(super) attempt: Option<u32>,
 }
 
 fn job_id(text: &str) -> Result<JobId, String> {
@@ -82,7 +88,7 @@ impl JobCommand {
                 JobCommand::List { all } => list(at, &client, all).await?,
                 JobCommand::Describe { id } => {
                     let record = read(&client, &id, "no such job").await?;
-                    at.show(&record, describe)?;
+                    at.show(&record, |job| describe(job) + &attempts::table(job))?;
                 }
                 JobCommand::Logs(args) => logs(&client, args).await?,
                 JobCommand::Get { id, dest } => {
@@ -205,6 +211,11 @@ fn describe(job: &JobRecord) -> String {
         ("locked", job.locked.to_string()),
         ("price", text::or_dash(job.price)),
         ("lost leases", job.preemptions.to_string()),
+        ("progress", text::or_dash(attempts::kept(job))),
+        (
+            "lost work",
+            text::span(job.lost_seconds.saturating_mul(1_000)),
+        ),
         (
             "share",
             text::or_dash(job.share.as_ref().map(share_in_words)),
@@ -242,6 +253,7 @@ async fn logs(client: &Client, args: LogsArgs) -> Result<(), CliError> {
     let record = read(client, &args.id, "no logs").await?;
     let output = Output::Streams { label: args.label };
     let mut follower = Follower::new(client.clone(), &record, args.rank, output);
+    follower.of_attempt(args.attempt);
     if args.follow {
         follower.until_end().await?;
     } else {

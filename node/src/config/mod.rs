@@ -52,6 +52,8 @@ pub struct Config {
     pub log: String,
     /// Between SIGTERM and SIGKILL.
     pub grace: Duration,
+    /// The same at the most, for jobs that keep their progress.
+    pub longest_grace: Duration,
     /// Whether strangers' jobs run also where this machine cannot isolate them.
     pub unisolated: bool,
     /// UDP port for the private networks of leases; 0 for a free one.
@@ -152,6 +154,7 @@ impl Config {
             },
             log: read(raw, "log", text)?,
             grace: read(raw, "grace", duration)?,
+            longest_grace: read(raw, "jobs.longest-grace", duration)?,
             offers: read(raw, "offers", |v| {
                 v.clone()
                     .try_into()

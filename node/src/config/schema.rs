@@ -99,6 +99,8 @@ keys! {
         "log filter, as in info,gridbay_node=debug";
     "grace": Duration = "5s",
         "time a job that must stop has between SIGTERM and SIGKILL";
+    "jobs.longest-grace": Duration = "60s",
+        "longest such time of a job that keeps its progress, which may want more than others";
     "jobs.unisolated": Text = "off",
         "whether strangers' jobs run where this machine cannot isolate them, which protects neither this user's other processes, nor what they are seen to do, nor their limits: on or off";
     "offers": Tables = none,

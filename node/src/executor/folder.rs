@@ -3,6 +3,7 @@
 //! ```text
 //! work/          the job's work directory, staged by the caller before the start
 //! tmp/  root/    made by the supervisor: the job's /tmp, and the mount point of its view
+//! kept/          what the node keeps of the job: copies of its checkpoint
 //! launch.json    what to run; its presence means that the job was started
 //! lock           held (flock) by the supervisor for as long as it lives
 //! alive          FIFO; the supervisor is its only writer, so readers see its end as end of file
@@ -96,6 +97,11 @@ impl Folder {
     /// The job's `/tmp`, once a supervisor has made it.
     pub(super) fn tmp(&self) -> PathBuf {
         self.0.join("tmp")
+    }
+
+    /// What the caller keeps of the job, once it has made it.
+    pub(super) fn kept(&self) -> PathBuf {
+        self.0.join("kept")
     }
 
     pub(super) fn alive(&self) -> PathBuf {

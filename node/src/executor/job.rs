@@ -217,6 +217,16 @@ impl Limits {
     }
 }
 
+/// How a job wants to be told of its end, so that it can keep its progress.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Farewell {
+    /// Folder of its checkpoint, a path below the work directory; made before it starts.
+    pub folder: String,
+    /// The time between SIGTERM and SIGKILL when its lease ends.
+    pub grace: Duration,
+}
+
 /// A job to run. Its inputs are not part of it: the caller stages them into the work directory
 /// that `prepare` returns.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,7 +238,8 @@ pub struct JobSpec {
     /// one without is looked up in `PATH`.
     pub argv: Vec<String>,
     /// The job's whole environment but for `PATH`, `HOME` and `TMPDIR`, which have defaults, and
-    /// `GRIDBAY_JOB` and `GRIDBAY_WORK`, which the executor sets.
+    /// `GRIDBAY_JOB` and `GRIDBAY_WORK`, which the executor sets; with a farewell also
+    /// `GRIDBAY_CHECKPOINT` and `GRIDBAY_NOTICE`.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// Bounds.
@@ -237,6 +248,9 @@ pub struct JobSpec {
     /// Network.
     #[serde(default)]
     pub network: Network,
+    /// Set if it keeps its progress. Whatever code it leaves with after the notice, it was ended.
+    #[serde(default)]
+    pub farewell: Option<Farewell>,
 }
 
 impl JobSpec {
@@ -248,6 +262,7 @@ impl JobSpec {
             env: BTreeMap::new(),
             limits: Limits::default(),
             network: Network::None,
+            farewell: None,
         }
     }
 

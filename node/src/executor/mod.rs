@@ -15,6 +15,7 @@ pub mod descent;
 mod error;
 mod folder;
 mod job;
+mod notice;
 mod outcome;
 mod probe;
 mod process;
@@ -32,8 +33,8 @@ pub use capability::{Capabilities, Support, Tier, WeightBy};
 pub use error::ExecutorError;
 pub use folder::Handed;
 pub use job::{
-    Interface, JobName, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES, MAX_WALL,
-    Network, SpecError,
+    Farewell, Interface, JobName, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES,
+    MAX_WALL, Network, SpecError,
 };
 pub use outcome::{Exit, Finished, KillReason, Started, Status, Usage};
 pub use process::{Config, Isolation, ProcessExecutor};
@@ -67,6 +68,10 @@ pub trait Executor: Send + Sync {
     /// may be links to anywhere.
     fn work(&self, job: &JobName) -> PathBuf;
 
+    /// A folder for what the caller keeps of the job. The job does not see it, and it goes with the
+    /// job's own folder; it exists once the caller has made it.
+    fn kept(&self, job: &JobName) -> PathBuf;
+
     /// Starts a prepared job, once: a second call is refused with `AlreadyStarted`, also after a
     /// restart of the node. Blocks until the supervisor runs, some 5 ms; the first call may probe.
     fn start(&self, spec: &JobSpec) -> Result<(), ExecutorError>;
@@ -79,7 +84,8 @@ pub trait Executor: Send + Sync {
     fn output(&self, job: &JobName, stream: Stream, from: u64) -> Result<Vec<u8>, ExecutorError>;
 
     /// Asks for the job's end and returns: SIGTERM to all its processes now, SIGKILL after `grace`
-    /// (at most a day). No error if it is over already.
+    /// (at most a day). A job with a farewell finds the notice before the signal. No error if it is
+    /// over already.
     fn stop(&self, job: &JobName, grace: Duration) -> Result<(), ExecutorError>;
 
     /// Tells how long the job may run from now on, whatever was told before. At that time it ends

@@ -259,6 +259,10 @@ impl Executor for ProcessExecutor {
         self.folder(job).work()
     }
 
+    fn kept(&self, job: &JobName) -> PathBuf {
+        self.folder(job).kept()
+    }
+
     fn prepare(&self, job: &JobName) -> Result<PathBuf, Error> {
         let folder = self.folder(job);
         match folder.create() {

@@ -4,6 +4,7 @@
 //! back are looked up on disk afterwards. A final state is shown once output and files are on this
 //! node.
 
+use super::attempts::{attempts, lost_seconds};
 use super::state::situation;
 use crate::api::Answer;
 use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit};
@@ -210,6 +211,9 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
             length_seconds: seconds(worth.length),
         }),
         left_seconds: left.map(|left| seconds(left).into()),
+        checkpoint: order.spec.checkpoint.clone(),
+        attempts: attempts(state, records),
+        lost_seconds: lost_seconds(records),
     };
     Draft {
         record,

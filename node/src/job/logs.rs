@@ -13,20 +13,31 @@ use std::path::{Path, PathBuf};
 /// Bytes of one piece at the most, whatever is asked for.
 const PIECE: usize = 1024 * 1024;
 
+/// Which output.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// Rank.
+    pub rank: u32,
+    /// Stream.
+    pub stream: Stream,
+    /// An earlier attempt; `None` for the present one.
+    pub attempt: Option<u32>,
+}
+
 impl NodeBackend {
     /// At most `max` bytes of a rank's stream from an offset.
-    pub async fn logs(
-        &self,
-        id: JobId,
-        rank: u32,
-        stream: Stream,
-        from: u64,
-        max: usize,
-    ) -> Answer<LogChunk> {
+    pub async fn logs(&self, id: JobId, which: Output, from: u64, max: usize) -> Answer<LogChunk> {
+        let Output {
+            rank,
+            stream,
+            attempt,
+        } = which;
         // The end is looked at first: output read after it is complete.
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             let task = agent.tasks.records.get(rank as usize);
+            // The attempt with this number is the present one.
+            let present = task.is_some_and(|t| Some(t.attempt) == attempt.map(|n| n + 1));
             let task = task.ok_or_else(|| {
                 let hint = format!(
                     "it has ranks 0 to {}",
@@ -35,13 +46,15 @@ impl NodeBackend {
                 not_found(format!("the job has no rank {rank}"), hint)
             })?;
             let over = task.done.is_some() || situation(core.state(), agent).judge().0.is_final();
-            Ok::<_, crate::api::ApiError>((key, over))
+            Ok::<_, crate::api::ApiError>((key, over, present))
         });
-        let (key, over) = looked.await??;
-        let path = self
-            .parts
-            .orders
-            .output(&key, rank, stream == Stream::Stderr);
+        let (key, over, present) = looked.await??;
+        let (orders, stderr) = (&self.parts.orders, stream == Stream::Stderr);
+        let Some(earlier) = attempt.filter(|_| !present) else {
+            let path = orders.output(&key, rank, stderr);
+            return read(path, from, max.min(PIECE), over).await;
+        };
+        let (path, over) = (orders.earlier_output(&key, rank, stderr, earlier), true);
         read(path, from, max.min(PIECE), over).await
     }
 }

@@ -1,5 +1,6 @@
 //! Jobs.
 
+mod attempts;
 mod files;
 pub(crate) mod handle;
 mod logs;

@@ -2,6 +2,7 @@
 
 use super::files::file;
 use super::job_id;
+use super::logs::Output;
 use super::types::{JobId, JobRecord, JobRequest, Stream, Why};
 use crate::api::extract::{Body, Params, Place, Reply};
 use crate::api::{ApiError, ErrorCode, idempotency};
@@ -83,6 +84,8 @@ struct Piece {
     stream: Stream,
     #[serde(default)]
     from: u64,
+    /// An earlier attempt; the present one if `None`.
+    attempt: Option<u32>,
 }
 
 async fn logs(
@@ -90,9 +93,14 @@ async fn logs(
     Place(id): Place<String>,
     Params(piece): Params<Piece>,
 ) -> Result<impl IntoResponse, ApiError> {
-    let Piece { rank, stream, from } = piece;
     let id = job_id(id)?;
-    let chunk = node.logs(id, rank, stream, from, LOG_PIECE).await?;
+    let from = piece.from;
+    let which = Output {
+        rank: piece.rank,
+        stream: piece.stream,
+        attempt: piece.attempt,
+    };
+    let chunk = node.logs(id, which, from, LOG_PIECE).await?;
     let headers = [
         (
             header::CONTENT_TYPE.as_str(),

@@ -2,6 +2,7 @@
 
 use super::reason::{JobReason, JobState, WhyCheck};
 use crate::api::types::{How, JobWorth, ShareNow, Want, amount, optional_amount};
+use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
 use gridbay_protocol::job::{InputFile, JobExit};
 use gridbay_protocol::keys::PublicKey;
@@ -31,6 +32,9 @@ pub struct JobRequest {
     /// Whether its tasks reach one another, over a network of their own.
     #[serde(default)]
     pub network: bool,
+    /// How it keeps its progress, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
 }
 
 /// Id of a job on this node: 16 hex digits. Where one is looked up, its beginning (8 digits or
@@ -174,6 +178,50 @@ pub struct JobRecord {
     /// The present allowance of its claim on a pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<ShareNow>,
+    /// How it keeps its progress, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<Checkpoint>,
+    /// Its last attempts, by rank and number.
+    #[serde(default)]
+    pub attempts: Vec<JobAttempt>,
+    /// Seconds of work that all attempts of all ranks lost.
+    #[serde(default)]
+    pub lost_seconds: u64,
+}
+
+/// One attempt at one rank. Times are by this node's clock, milliseconds since 1970.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobAttempt {
+    /// Rank.
+    pub rank: u32,
+    /// Counts the attempts of the rank, from 0 on.
+    pub attempt: u32,
+    /// Transport key of the seller's node.
+    pub node: PublicKey,
+    /// The seller's name, if it is a member that still offers.
+    pub seller: Option<String>,
+    /// When it was first seen running.
+    pub started_ms: Option<u64>,
+    /// Its end.
+    pub ended_ms: Option<u64>,
+    /// Why it ended: `done`, `unit_lost`, `stopped`, `lost`, `silent`, `refused` or `no_output`; of
+    /// a unit that the market took, why, as in `preempted`.
+    pub end: Option<String>,
+    /// The checkpoint that it went on from.
+    pub resumed: Option<ResumedFrom>,
+    /// Seconds of work lost: from its last checkpoint, or its start, to its end.
+    pub lost_seconds: u64,
+}
+
+/// A checkpoint that an attempt went on from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResumedFrom {
+    /// The attempt that had made it.
+    pub attempt: u32,
+    /// Bytes.
+    pub bytes: u64,
+    /// Seconds from its making to the start.
+    pub age_seconds: u64,
 }
 
 /// `GET /jobs/{id}/why`.

@@ -72,6 +72,7 @@ impl NodeBackend {
             inputs,
             outputs,
             network,
+            checkpoint,
         } = request;
         let (nodes, wall_seconds) = (want.all_nodes(), want.seconds);
         if network && nodes > RANKS {
@@ -95,6 +96,7 @@ impl NodeBackend {
                     outputs,
                     wall_seconds,
                     network,
+                    checkpoint,
                 },
             };
             Ok(plan.order(at, job))

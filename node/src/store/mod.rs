@@ -1,9 +1,11 @@
-//! Files of a node beside the ledger: contents by hash, orders and their output, transfers by their
-//! keys, marks on peers, offers held back.
+//! Files of a node beside the ledger: contents by hash, orders, their output and checkpoints,
+//! transfers by their keys, marks on peers, offers held back.
 
+pub mod checkpoints;
 pub mod content;
 pub mod marks;
 pub mod orders;
+pub mod snapshot;
 pub mod transfers;
 pub mod withheld;
 

@@ -5,6 +5,7 @@
 //! orders/<key>/record          canonical bytes, replaced atomically
 //! orders/<key>/<task>/stdout   written at the offsets the agent names
 //! orders/<key>/<task>/stderr
+//! orders/<key>/<task>/stdout.2 what attempt 2 put out, until the job ends
 //! orders/<key>/<task>/files/…  output files
 //! ```
 
@@ -14,6 +15,9 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
+
+/// Earlier attempts at a task whose output is kept until the job ends.
+const OUTPUTS: u32 = 4;
 
 /// The store: a folder.
 #[derive(Clone, Debug)]
@@ -82,9 +86,19 @@ impl OrderStore {
         file.write_all_at(bytes, from)
     }
 
-    /// Forgets the output of a task: it starts anew. The files stay, emptied.
-    pub fn reset(&self, order: &OrderKey, task: u32) -> io::Result<()> {
+    /// A task starts anew as this attempt: its output so far is that of the one before. If that is
+    /// kept already, the node was restarted and the output is this attempt's own, which comes
+    /// again: the files stay, emptied.
+    pub fn reset(&self, order: &OrderKey, task: u32, attempt: u32) -> io::Result<()> {
         for stderr in [false, true] {
+            let before = self.earlier_output(order, task, stderr, attempt.saturating_sub(1));
+            if !before.exists() && self.output(order, task, stderr).exists() {
+                fs::rename(self.output(order, task, stderr), before)?;
+            }
+            let old = attempt.checked_sub(1 + OUTPUTS);
+            if let Some(old) = old.map(|old| self.earlier_output(order, task, stderr, old)) {
+                removed(fs::remove_file(old))?;
+            }
             match OpenOptions::new()
                 .write(true)
                 .open(self.output(order, task, stderr))
@@ -95,6 +109,35 @@ impl OrderStore {
             }
         }
         Ok(())
+    }
+
+    /// Forgets the output of earlier attempts at a task, before this one.
+    pub fn forget_earlier(&self, order: &OrderKey, task: u32) -> io::Result<()> {
+        let entries = match fs::read_dir(self.task(order, task)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let stream = name.split_once('.').map(|(stream, _)| stream);
+            if matches!(stream, Some("stdout" | "stderr")) {
+                removed(fs::remove_file(entry.path()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the output of an earlier attempt at a task is, if it is kept.
+    pub fn earlier_output(
+        &self,
+        order: &OrderKey,
+        task: u32,
+        stderr: bool,
+        attempt: u32,
+    ) -> PathBuf {
+        let stream = if stderr { "stderr" } else { "stdout" };
+        self.task(order, task).join(format!("{stream}.{attempt}"))
     }
 
     /// Where the output of a task is.
@@ -141,6 +184,14 @@ impl OrderStore {
     }
 }
 
+/// What is gone already is removed.
+fn removed(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        result => result,
+    }
+}
+
 /// Makes a folder and its parents, mode 0700.
 pub fn private_folder(path: &std::path::Path) -> io::Result<()> {
     fs::DirBuilder::new()
@@ -173,9 +224,24 @@ mod tests {
             11,
             "capped"
         );
-        store.reset(&key, 0).unwrap();
-        store.reset(&key, 0).unwrap();
+        store.reset(&key, 0, 1).unwrap();
+        let earlier = |attempt| fs::read(store.earlier_output(&key, 0, false, attempt)).ok();
+        assert_eq!(earlier(0).as_deref(), Some(&b"hello world"[..]));
+        store.append(&key, 0, false, 0, b"again").unwrap();
+        // After a restart the same attempt is read from its beginning.
+        store.reset(&key, 0, 1).unwrap();
         assert_eq!(fs::metadata(store.output(&key, 0, false)).unwrap().len(), 0);
+        assert_eq!(earlier(0).as_deref(), Some(&b"hello world"[..]));
+        for attempt in 2..8 {
+            store.append(&key, 0, false, 0, b"more").unwrap();
+            store.reset(&key, 0, attempt).unwrap();
+        }
+        let kept: Vec<u32> = (0..8).filter(|n| earlier(*n).is_some()).collect();
+        assert_eq!(kept, [3, 4, 5, 6]);
+        store.append(&key, 0, false, 0, b"last").unwrap();
+        store.forget_earlier(&key, 0).unwrap();
+        assert!((0..8).all(|n| earlier(n).is_none()));
+        assert_eq!(fs::read(store.output(&key, 0, false)).unwrap(), b"last");
         assert!(store.load().unwrap().is_empty(), "no record, no order");
     }
 

@@ -92,5 +92,6 @@ pub(crate) fn request(nodes: u32) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        checkpoint: None,
     }
 }

@@ -11,6 +11,7 @@ use gridbay_node::cluster::Clusters;
 use gridbay_node::config::NodeLimits;
 use gridbay_node::executor::{Capabilities, Config, ProcessExecutor, Selling, Support, Tier};
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
+use gridbay_node::store::checkpoints::CheckpointStore;
 use gridbay_node::store::content::ContentStore;
 use gridbay_node::store::marks::MarkBook;
 use gridbay_node::store::orders::OrderStore;
@@ -25,6 +26,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
+
+/// Time that a job which must stop has.
+const GRACE: Duration = Duration::from_secs(5);
 
 pub(crate) const TRANSPORT: [u8; 32] = [2; 32];
 
@@ -161,10 +165,11 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         overlay: overlay.clone(),
         orders: orders.clone(),
         contents: contents.clone(),
-        jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos).unwrap(),
         clusters: Clusters::new(genesis.network(), 0),
+        checkpoints: CheckpointStore::open(dir.path().join("checkpoints"), |_, _| true).unwrap(),
+        jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos, GRACE).unwrap(),
         room: room.clone(),
-        grace: Duration::from_secs(5),
+        grace: GRACE,
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
         solver: None,

@@ -101,6 +101,9 @@ impl Jobs {
             price: Some(credits("1.5")),
             preemptions: 0,
             share: None,
+            checkpoint: None,
+            attempts: Vec::new(),
+            lost_seconds: 0,
             worth: request.worth,
             left_seconds: None,
         }

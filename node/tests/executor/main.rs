@@ -10,6 +10,7 @@
 mod bench;
 mod device;
 mod disk;
+mod farewell;
 mod isolation;
 mod running;
 mod survival;

@@ -89,6 +89,7 @@ fn signed_start() -> SignedStart {
         spec: spec(),
         salt: [0x5a; 32],
         key: key.public(),
+        resume: None,
     };
     SignedStart::new(&NETWORK, start, &key)
 }
@@ -138,6 +139,12 @@ fn requests() -> Vec<AgentRequest> {
         AgentRequest::Advert,
         AgentRequest::Adverts(None),
         AgentRequest::Adverts(Some((AccountId([0xaa; 32]), ledgers::key(9).public()))),
+        AgentRequest::Checkpoint(JOB_ID),
+        AgentRequest::Kept {
+            job: JOB_ID,
+            content: ContentId([0xcd; 32]),
+            from: 1 << 19,
+        },
     ]
 }
 
@@ -173,6 +180,10 @@ fn replies() -> Vec<AgentReply> {
         AgentReply::NotFound,
         AgentReply::Card(card()),
         AgentReply::Adverts(golden::values(Family::Advert)),
+        AgentReply::Checkpoint {
+            manifest: b"a manifest".to_vec(),
+            age_ms: 1_500,
+        },
     ]
 }
 

@@ -87,6 +87,7 @@ fn led(kind: &str, program: &[&str], inputs: Vec<InputFile>) -> JobRequest {
         inputs,
         outputs: vec![],
         network: true,
+        checkpoint: None,
     }
 }
 

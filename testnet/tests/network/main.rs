@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
 
+mod checkpoints;
 mod cluster;
 mod contract;
 mod disk;

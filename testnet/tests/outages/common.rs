@@ -130,6 +130,7 @@ impl Lease {
             env: vec![],
             inputs: vec![],
             outputs: vec![],
+            checkpoint: None,
         };
         let record = buyer.post("/jobs", &request, None).await.unwrap();
         let mut lease = Lease {

@@ -72,6 +72,7 @@ fn request(script: &str, seconds: u32) -> JobRequest {
         env: vec![],
         inputs: vec![],
         outputs: vec![],
+        checkpoint: None,
     }
 }
 

@@ -7,6 +7,7 @@
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
 use super::Buyer;
+use super::attempts::AttemptEnd;
 use super::complaint::Try;
 use super::record::Finish;
 use super::run::{Progress, Run};
@@ -14,7 +15,7 @@ use crate::agent::{AgentReply, AgentRequest, POLL_JOBS, PollJob, RunId, SignedSt
 use crate::agent::{JobReport, Phase, StartRefusal};
 use crate::buy::End;
 use crate::effect::Effect;
-use crate::input::AskToken;
+use crate::input::{AskToken, Now};
 use crate::key::OrderKey;
 use crate::signer::Signer;
 use gridbay_ledger::State;
@@ -64,9 +65,10 @@ impl Buyer {
         &mut self,
         state: &State,
         signer: &Signer<'_>,
-        now_ms: u64,
+        now: Now,
         effects: &mut Vec<Effect>,
     ) -> Option<u64> {
+        let now_ms = now.mono_ms;
         self.quiet.retain(|_, until| *until > now_ms);
         let mut busy = false;
         for key in self.unsettled() {
@@ -81,7 +83,9 @@ impl Buyer {
             }
             self.ask_polls(key, now_ms, effects);
             self.introduce(key, now_ms, effects);
-            self.plan(key, state, now_ms, effects);
+            self.ask_checkpoints(key, now, effects);
+            self.plan(key, state, now, effects);
+            busy |= self.orders.get(&key).is_some_and(|a| a.tasks.is_busy());
         }
         busy.then_some(now_ms + POLL_MS / 2)
     }
@@ -108,6 +112,7 @@ impl Buyer {
             spec: agent.order().spec.clone(),
             salt: agent.order().task_salt(run.job.task),
             key: signer.key.public(),
+            resume: agent.tasks.progress(run.job.task),
         };
         let signed = SignedStart::new(&state.network(), start, signer.key);
         let request = AgentRequest::Start(Box::new(signed));
@@ -136,7 +141,7 @@ impl Buyer {
         token: AskToken,
         from: Option<AgentReply>,
         state: &State,
-        now_ms: u64,
+        now: Now,
         effects: &mut Vec<Effect>,
     ) {
         let Some((key, question)) = self.asked.remove(&token) else {
@@ -145,10 +150,10 @@ impl Buyer {
         match (question, from) {
             (Question::Stop, _) => {}
             (Question::Connect(lease, node), reply) => {
-                self.introduced(key, (lease, node), reply, now_ms);
+                self.introduced(key, (lease, node), reply, now.mono_ms);
             }
             (Question::Start(job), reply) => {
-                let at = (state.height(), now_ms);
+                let at = (state.height(), now.mono_ms);
                 let tried = match &reply {
                     Some(AgentReply::Refused(why)) => Some(Try::refused(*why)),
                     // It may still forget the run: only what is known of it later says that it is
@@ -157,12 +162,14 @@ impl Buyer {
                     _ => Some(Try::Silent),
                 };
                 self.note_try(key, &job, tried, at);
-                self.start_answered(key, &job, reply, now_ms);
+                self.start_answered(key, &job, reply, now);
             }
             (Question::Poll(polls), reply) => {
-                self.note_polls(key, &polls, reply.as_ref(), (state.height(), now_ms));
-                self.poll_answered(key, &polls, reply, now_ms, effects);
-                self.plan(key, state, now_ms, effects);
+                let at = (state.height(), now.mono_ms);
+                self.note_polls(key, &polls, reply.as_ref(), at);
+                self.poll_answered(key, &polls, reply, now, effects);
+                self.ask_checkpoints(key, now, effects);
+                self.plan(key, state, now, effects);
             }
         }
         self.save_changed(effects);
@@ -207,7 +214,7 @@ impl Buyer {
         }
     }
 
-    fn start_answered(&mut self, key: OrderKey, job: &RunId, reply: Option<AgentReply>, now: u64) {
+    fn start_answered(&mut self, key: OrderKey, job: &RunId, reply: Option<AgentReply>, now: Now) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
@@ -222,7 +229,7 @@ impl Buyer {
         match reply {
             Some(AgentReply::Ok) => {
                 run.accepted = true;
-                run.heard_ms = now;
+                run.heard_ms = now.mono_ms;
                 let node = run.node;
                 self.quiet.remove(&(key, node));
             }
@@ -234,12 +241,12 @@ impl Buyer {
             }
             _ => {
                 let wait = (RETRY_MS << run.refusals.min(16)).min(RETRY_MOST_MS);
-                run.asked_until_ms = now + wait;
+                run.asked_until_ms = now.mono_ms + wait;
                 run.refusals += 1;
             }
         }
         if run.refusals >= REFUSALS {
-            self.lose(key, job.task, now);
+            self.lose(key, job.task, AttemptEnd::Refused, now);
         }
     }
 
@@ -248,9 +255,10 @@ impl Buyer {
         key: OrderKey,
         polls: &[PollJob],
         reply: Option<AgentReply>,
-        now_ms: u64,
+        now: Now,
         effects: &mut Vec<Effect>,
     ) {
+        let now_ms = now.mono_ms;
         let node = polls.first().and_then(|p| self.node_of(key, &p.job));
         let reports = match reply {
             Some(AgentReply::Reports(reports)) => reports,
@@ -260,13 +268,13 @@ impl Buyer {
             let silent = |run: &Run| now_ms >= run.heard_ms + SILENT_MS && run.job == poll.job;
             let runs = self.orders.get(&key).map(|agent| &agent.tasks.runs);
             if runs.and_then(|r| r.get(&poll.job.task)).is_some_and(silent) {
-                self.lose(key, poll.job.task, now_ms);
+                self.lose(key, poll.job.task, AttemptEnd::Silent, now);
             }
         }
         let mut more = false;
         for (poll, report) in polls.iter().zip(&reports).filter(|(p, r)| p.job == r.job) {
             more |= !report.stdout.is_empty() || !report.stderr.is_empty();
-            self.take_report(key, poll, report, now_ms, effects);
+            self.take_report(key, poll, report, now, effects);
         }
         if let Some(node) = node {
             // Output flows: ask on at once. Else wait a little.
@@ -275,13 +283,9 @@ impl Buyer {
         }
     }
 
-    fn node_of(&self, key: OrderKey, job: &RunId) -> Option<PublicKey> {
-        self.orders
-            .get(&key)?
-            .tasks
-            .runs
-            .get(&job.task)
-            .map(|r| r.node)
+    fn node_of(&mut self, key: OrderKey, job: &RunId) -> Option<PublicKey> {
+        let tasks = &mut self.orders.get_mut(&key)?.tasks;
+        tasks.any_run(job).map(|r| r.node)
     }
 
     fn take_report(
@@ -289,14 +293,14 @@ impl Buyer {
         key: OrderKey,
         poll: &PollJob,
         report: &JobReport,
-        now_ms: u64,
+        now: Now,
         effects: &mut Vec<Effect>,
     ) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
         let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
-        let Some(progress) = agent.tasks.report(poll, report, now_ms) else {
+        let Some(progress) = agent.tasks.report(poll, report, now) else {
             return;
         };
         for (stderr, from, bytes) in [
@@ -318,8 +322,8 @@ impl Buyer {
             (Progress::OutputComplete, Some(node)) => {
                 let paths = agent.order().spec.outputs.clone();
                 if paths.is_empty() {
-                    self.task_complete(key, &report.job);
-                } else if agent.tasks.may_fetch(&report.job, now_ms) {
+                    self.task_complete(key, &report.job, now);
+                } else if agent.tasks.may_fetch(&report.job, now.mono_ms) {
                     if let Some(run) = agent.tasks.runs.get_mut(&report.job.task) {
                         run.fetching = true;
                     }
@@ -332,20 +336,21 @@ impl Buyer {
                     });
                 }
             }
-            (Progress::Lost, _) => self.after_loss(key),
+            (Progress::Lost(end), _) => self.lose(key, report.job.task, end, now),
             _ => {}
         }
     }
 
-    pub(super) fn lose(&mut self, key: OrderKey, task: u32, now_ms: u64) {
+    pub(super) fn lose(&mut self, key: OrderKey, task: u32, end: AttemptEnd, now: Now) {
         if let Some(agent) = self.orders.get_mut(&key) {
-            agent.tasks.lose(task, now_ms);
+            let keeps = agent.order().spec.checkpoint.clone();
+            agent.tasks.lose(task, end, keeps.as_ref(), now);
             self.after_loss(key);
         }
     }
 
     /// An order whose tasks are lost again and again is given up.
-    fn after_loss(&mut self, key: OrderKey) {
+    pub(super) fn after_loss(&mut self, key: OrderKey) {
         if let Some(agent) = self.orders.get_mut(&key) {
             agent.touch();
             if agent.tasks.is_hopeless() {

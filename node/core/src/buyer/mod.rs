@@ -8,10 +8,14 @@ mod amend;
 mod amending;
 pub mod appeal;
 mod ask;
+mod attempts;
+mod checkpoints;
 mod cluster;
 pub mod complaint;
 mod experience;
 mod jobs;
+mod leaving;
+mod losses;
 mod news;
 pub mod order;
 mod pace;
@@ -22,12 +26,13 @@ mod seen;
 pub mod tasks;
 mod worth;
 
+pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
 pub use record::{Finish, Milestones, Record, TaskRecord};
 
 use crate::agent::{AgentRequest, RunId};
 use crate::buy::NewOrder;
 use crate::effect::Effect;
-use crate::input::{AskToken, Fetch};
+use crate::input::{AskToken, Fetch, Now};
 use crate::key::OrderKey;
 use crate::signer::Signer;
 use ask::Question;
@@ -128,7 +133,7 @@ impl Buyer {
         &mut self,
         host: &Host,
         signer: &Signer<'_>,
-        now_ms: u64,
+        now: Now,
         effects: &mut Vec<Effect>,
     ) -> Vec<SignedEntry> {
         let state = host.state();
@@ -147,7 +152,7 @@ impl Buyer {
         }
         let keys: Vec<OrderKey> = self.unsettled();
         for key in keys {
-            self.plan(key, state, now_ms, effects);
+            self.plan(key, state, now, effects);
         }
         self.save_changed(effects);
         submits
@@ -232,17 +237,22 @@ impl Buyer {
     }
 
     /// Takes runs off lost units and puts waiting tasks on free ones.
-    fn plan(&mut self, key: OrderKey, state: &State, now_ms: u64, effects: &mut Vec<Effect>) {
+    fn plan(&mut self, key: OrderKey, state: &State, now: Now, effects: &mut Vec<Effect>) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
         let places = agent.places(state);
-        let gone = agent.tasks.unplace(&places);
-        let started = agent.tasks.place(&places, now_ms);
+        let gone = agent.take_off(&places, state, now);
+        let started = agent.tasks.place(&places, now.mono_ms);
+        if agent.order().spec.checkpoint.is_some() && !started.is_empty() {
+            // After a restart it is asked for this attempt again.
+            agent.touch();
+        }
         for run in started.iter().filter(|r| r.job.attempt > 0) {
             effects.push(Effect::ResetOutput {
                 order: key,
                 task: run.job.task,
+                attempt: run.job.attempt,
             });
         }
         for run in gone {
@@ -262,7 +272,7 @@ impl Buyer {
         key: OrderKey,
         job: &RunId,
         fetch: Fetch,
-        now_ms: u64,
+        now: Now,
         effects: &mut Vec<Effect>,
     ) {
         let runs = |agent: &OrderAgent| {
@@ -280,21 +290,21 @@ impl Buyer {
                 order: key,
                 job: *job,
             });
-            self.task_complete(key, job);
+            self.task_complete(key, job, now);
         } else if let Some(agent) = self.orders.get_mut(&key)
-            && agent.tasks.not_fetched(job, fetch, now_ms)
+            && agent.tasks.not_fetched(job, fetch, now.mono_ms)
         {
             tracing::warn!(order = %key, %job, "its output files are not to be had");
-            self.lose(key, job.task, now_ms);
+            self.lose(key, job.task, AttemptEnd::NoOutput, now);
         }
         self.save_changed(effects);
     }
 
-    fn task_complete(&mut self, key: OrderKey, job: &RunId) {
+    fn task_complete(&mut self, key: OrderKey, job: &RunId, now: Now) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
-        agent.tasks.complete(job);
+        agent.tasks.complete(job, now);
         agent.touch();
         if agent.tasks.all_done() {
             agent.note_last_task();
@@ -306,10 +316,17 @@ impl Buyer {
     pub fn save_changed(&mut self, effects: &mut Vec<Effect>) {
         for (key, agent) in &mut self.orders {
             if agent.take_dirty() {
+                let over = agent.drop_progress();
                 effects.push(Effect::SaveOrder {
                     order: *key,
                     record: codec::encode(&agent.record()),
                 });
+                let drop = |task| Effect::KeepCheckpoint {
+                    order: *key,
+                    task,
+                    keep: None,
+                };
+                effects.extend(over.into_iter().map(drop));
             }
         }
     }

@@ -60,6 +60,8 @@ pub struct OrderAgent {
     pub(super) dirty: bool,
     /// Works of the jobs of a contract, once they are needed.
     pub(super) works: BTreeMap<Hash32, u32>,
+    /// Whether the progress of its tasks was forgotten, because it is over.
+    pub(super) dropped: bool,
     /// Units that were not served lately.
     pub(super) unserved: BTreeMap<(LeaseId, OfferId), Unserved>,
     /// What the nodes of its leases were told of one another.
@@ -88,6 +90,7 @@ impl OrderAgent {
             asked: LastAsked::default(),
             dirty: false,
             works: BTreeMap::new(),
+            dropped: false,
             unserved: BTreeMap::new(),
             introductions: Introductions::default(),
         }

@@ -6,6 +6,7 @@
 
 use super::amending::Amending;
 use super::appeal::Opening;
+use super::attempts::History;
 use super::experience::Experience;
 use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS};
 use gridbay_protocol::calendar::Calendar;
@@ -20,10 +21,10 @@ use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a record at the most.
-pub const RECORD_BYTES: usize = 1024 * 1024;
+pub const RECORD_BYTES: usize = 4 * 1024 * 1024;
 
 /// How far one task is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskRecord {
     /// Starts so far; the next run has this attempt number.
@@ -40,6 +41,9 @@ pub struct TaskRecord {
     pub requested: bool,
     /// Offer and node of the last run.
     pub place: Option<(OfferId, PublicKey)>,
+    /// Its attempts.
+    #[serde(default, skip_serializing_if = "History::is_empty")]
+    pub history: History,
 }
 
 /// The milestones of an order. Heights are 0 for not yet.

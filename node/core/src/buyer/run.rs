@@ -1,5 +1,6 @@
 //! One run of a task at a seller, as its buyer sees it, and the place where it runs.
 
+use super::attempts::AttemptEnd;
 use crate::agent::{Phase, RunId};
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
@@ -48,6 +49,19 @@ pub struct Run {
     pub unfetched: u32,
     /// They are not asked for again before.
     pub fetch_from_ms: u64,
+    /// When it is asked for its progress.
+    pub(super) asking: Asking,
+    /// Whether that was for the last time.
+    pub(super) last_asked: bool,
+}
+
+/// The asking of a run for its progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Asking {
+    /// Not again before; 0 if it was not seen running yet.
+    pub(super) from_ms: u64,
+    /// When it was asked, milliseconds since 1970, while the answer is on its way.
+    pub(super) since_wall_ms: Option<u64>,
 }
 
 impl Run {
@@ -67,6 +81,8 @@ impl Run {
             fetching: false,
             unfetched: 0,
             fetch_from_ms: 0,
+            asking: Asking::default(),
+            last_asked: false,
         }
     }
 }
@@ -78,6 +94,6 @@ pub enum Progress {
     None,
     /// It ended and all of its output is held: files come next.
     OutputComplete,
-    /// The seller lost it; the task waits again.
-    Lost,
+    /// The seller lost or stopped it.
+    Lost(AttemptEnd),
 }

@@ -8,9 +8,11 @@
 
 pub use super::run::{Place, Progress, Run};
 
+use super::attempts::{AttemptEnd, attempts_told};
+use super::leaving::Leaving;
 use super::record::TaskRecord;
 use crate::agent::{JobReport, Phase, PollJob, RunId};
-use crate::input::Fetch;
+use crate::input::{Fetch, Now};
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
@@ -24,7 +26,7 @@ pub const ATTEMPTS_LOST: u32 = 5;
 const FETCHES: u32 = 8;
 
 /// Milliseconds a task rests after its first loss; twice as long after each further one.
-const REST_MS: u64 = 250;
+pub(super) const REST_MS: u64 = 250;
 
 /// The tasks of an order.
 #[derive(Clone, Debug)]
@@ -33,8 +35,10 @@ pub struct Tasks {
     pub records: Vec<TaskRecord>,
     /// Runs by task.
     pub runs: BTreeMap<u32, Run>,
+    /// Runs whose last checkpoint is waited for, by task.
+    pub(super) leaving: BTreeMap<u32, Leaving>,
     /// Lost tasks that rest until a time before they are placed again.
-    resting: BTreeMap<u32, u64>,
+    pub(super) resting: BTreeMap<u32, u64>,
 }
 
 impl Tasks {
@@ -43,6 +47,7 @@ impl Tasks {
         Tasks {
             records,
             runs: BTreeMap::new(),
+            leaving: BTreeMap::new(),
             resting: BTreeMap::new(),
         }
     }
@@ -122,6 +127,7 @@ impl Tasks {
         let waits = |i: &usize| {
             let task = *i as u32;
             let idle = !self.runs.contains_key(&task) && !self.resting.contains_key(&task);
+            let idle = idle && !self.leaving.contains_key(&task);
             self.records[*i].done.is_none() && idle
         };
         let allowed = match place.task {
@@ -132,7 +138,9 @@ impl Tasks {
     }
 
     fn start(&mut self, task: u32, place: &Place) -> Run {
+        let told = attempts_told(self.records.len());
         let record = &mut self.records[task as usize];
+        record.history.begin(record.attempt, place, told);
         let job = RunId {
             lease: place.lease,
             task,
@@ -143,17 +151,6 @@ impl Tasks {
         let run = Run::new(job, place);
         self.runs.insert(task, run);
         run
-    }
-
-    /// A run is lost by its seller's fault: the task waits again, longer each time.
-    pub fn lose(&mut self, task: u32, now_ms: u64) {
-        let Some(record) = self.records.get_mut(task as usize) else {
-            return;
-        };
-        record.lost += 1;
-        self.resting
-            .insert(task, now_ms + (REST_MS << record.lost.min(5)));
-        self.runs.remove(&task);
     }
 
     /// Whether the output files of a run are to be fetched now.
@@ -178,13 +175,16 @@ impl Tasks {
 
     /// Whether anything runs or rests, so that there is something to do in a while.
     pub fn is_busy(&self) -> bool {
-        !self.runs.is_empty() || !self.resting.is_empty()
+        !self.runs.is_empty() || !self.resting.is_empty() || !self.leaving.is_empty()
     }
 
     /// The runs to ask each node about: those it has agreed to, at most `most` a question.
     pub fn polls(&self, most: usize) -> Vec<(PublicKey, Vec<PollJob>)> {
         let mut by_node: BTreeMap<PublicKey, Vec<PollJob>> = BTreeMap::new();
-        for run in self.runs.values().filter(|r| r.accepted && !r.fetching) {
+        let present = self.runs.values().filter(|r| !r.fetching);
+        let leaving = self.leaving.values().map(|l| &l.run);
+        let leaving = leaving.filter(|r| !matches!(r.phase, Phase::Ended { .. }));
+        for run in present.chain(leaving).filter(|r| r.accepted) {
             by_node.entry(run.node).or_default().push(PollJob {
                 job: run.job,
                 stdout_from: run.stdout,
@@ -201,9 +201,10 @@ impl Tasks {
 
     /// Notes a report. Output in it starts at the offsets held when it was asked for; `report` is
     /// ignored if they have moved since.
-    pub fn report(&mut self, poll: &PollJob, report: &JobReport, now_ms: u64) -> Option<Progress> {
-        let task = report.job.task;
-        let run = self.runs.get_mut(&task).filter(|r| r.job == report.job)?;
+    pub fn report(&mut self, poll: &PollJob, report: &JobReport, now: Now) -> Option<Progress> {
+        let (task, number) = (report.job.task, report.job.attempt);
+        let leaves = self.is_leaving(&report.job);
+        let run = self.any_run(&report.job)?;
         let next = (poll.stdout_from, poll.stderr_from) == (run.stdout, run.stderr);
         if !next {
             return None;
@@ -211,13 +212,22 @@ impl Tasks {
         run.stdout += report.stdout.len() as u64;
         run.stderr += report.stderr.len() as u64;
         run.phase = report.phase;
-        run.heard_ms = now_ms;
+        run.heard_ms = now.mono_ms;
+        let held = (run.stdout, run.stderr);
         let record = self.records.get_mut(task as usize)?;
+        if let Phase::Running { .. } | Phase::Ended { .. } = report.phase {
+            record.history.runs(number, now.wall_ms);
+        }
+        if let Phase::Ended { .. } = report.phase {
+            record.history.stands_still(number, now.wall_ms);
+        }
         match report.phase {
-            Phase::Unknown => {
-                self.lose(task, now_ms);
-                Some(Progress::Lost)
+            Phase::Unknown if leaves => {
+                self.arrive(task, now);
+                Some(Progress::None)
             }
+            _ if leaves => Some(Progress::None),
+            Phase::Unknown => Some(Progress::Lost(AttemptEnd::Lost)),
             Phase::Staging => Some(Progress::None),
             Phase::Running { started_ms } => {
                 record.started_ms = started_ms;
@@ -230,11 +240,11 @@ impl Tasks {
                 ..
             } => {
                 (record.started_ms, record.ended_ms) = (started_ms, ended_ms);
-                if matches!(exit, JobExit::Stopped | JobExit::Lost) {
-                    self.lose(task, now_ms);
-                    return Some(Progress::Lost);
+                match exit {
+                    JobExit::Stopped => return Some(Progress::Lost(AttemptEnd::Stopped)),
+                    JobExit::Lost => return Some(Progress::Lost(AttemptEnd::Lost)),
+                    _ => {}
                 }
-                let held = (run.stdout, run.stderr);
                 if held == (report.stdout_len, report.stderr_len) {
                     Some(Progress::OutputComplete)
                 } else {
@@ -245,12 +255,13 @@ impl Tasks {
     }
 
     /// A run ended and everything of it is here.
-    pub fn complete(&mut self, job: &RunId) {
-        let Some(run) = self.runs.get(&job.task).filter(|r| r.job == *job) else {
-            return;
-        };
-        if let Phase::Ended { exit, .. } = run.phase {
+    pub fn complete(&mut self, job: &RunId, now: Now) {
+        let run = self.runs.get(&job.task).filter(|r| r.job == *job).copied();
+        if let Some(run) = run
+            && let Phase::Ended { exit, .. } = run.phase
+        {
             self.records[job.task as usize].done = Some(exit);
+            self.end_attempt(&run, AttemptEnd::Done, None, now);
             self.runs.remove(&job.task);
         }
     }
@@ -275,6 +286,13 @@ mod tests {
         Tasks::new(vec![TaskRecord::default(); n])
     }
     const LEASE: LeaseId = LeaseId([7; 32]);
+
+    fn at(mono_ms: u64) -> Now {
+        Now {
+            mono_ms,
+            wall_ms: 1_000_000 + mono_ms,
+        }
+    }
 
     fn ended(run: &Run, exit: JobExit, out: &[u8]) -> (PollJob, JobReport) {
         let poll = PollJob {
@@ -306,8 +324,11 @@ mod tests {
         let runs = t.place(&places, 0);
         assert_eq!(runs.iter().map(|r| r.job.task).collect::<Vec<_>>(), [0, 1]);
         let (poll, report) = ended(&runs[1], JobExit::Code(0), b"x");
-        assert_eq!(t.report(&poll, &report, 0), Some(Progress::OutputComplete));
-        t.complete(&runs[1].job);
+        assert_eq!(
+            t.report(&poll, &report, at(0)),
+            Some(Progress::OutputComplete)
+        );
+        t.complete(&runs[1].job, at(0));
         let next = t.place(&places, 0);
         assert_eq!((next[0].job.task, next[0].offer), (2, places[1].offer));
     }
@@ -351,8 +372,15 @@ mod tests {
         let mut t = tasks(1);
         let run = t.place(&[place(1, 1)], 0)[0];
         let (poll, report) = ended(&run, JobExit::Code(3), b"abc");
-        assert_eq!(t.report(&poll, &report, 0), Some(Progress::OutputComplete));
-        assert_eq!(t.report(&poll, &report, 0), None, "the offsets have moved");
+        assert_eq!(
+            t.report(&poll, &report, at(0)),
+            Some(Progress::OutputComplete)
+        );
+        assert_eq!(
+            t.report(&poll, &report, at(0)),
+            None,
+            "the offsets have moved"
+        );
         let mut u = tasks(1);
         for attempt in 0..ATTEMPTS_LOST {
             assert!(!u.is_hopeless());
@@ -360,7 +388,9 @@ mod tests {
             let run = u.place(&[place(1, 1)], now)[0];
             assert_eq!(run.job.attempt, attempt);
             let (poll, report) = ended(&run, JobExit::Lost, b"");
-            assert_eq!(u.report(&poll, &report, now), Some(Progress::Lost));
+            let lost = Progress::Lost(AttemptEnd::Lost);
+            assert_eq!(u.report(&poll, &report, at(now)), Some(lost));
+            u.lose(0, AttemptEnd::Lost, None, at(now));
             assert!(u.place(&[place(1, 1)], now).is_empty(), "it rests");
             assert!(u.is_busy());
         }

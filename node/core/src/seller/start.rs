@@ -8,7 +8,7 @@
 //! here, so that the buyer pays no more for it and its order can win units elsewhere.
 
 use super::{BUYER_JOBS, JOBS, Job, JobMemo, Seller};
-use crate::agent::{Phase, RunId, SignedStart, StartRefusal};
+use crate::agent::{Phase, RunId, SignedStart, Start, StartRefusal};
 use crate::effect::Effect;
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
@@ -28,7 +28,10 @@ impl Seller {
         effects: &mut Vec<Effect>,
     ) -> Result<(), StartRefusal> {
         let start = &signed.start;
-        if !start.spec.is_valid() || start.tasks == 0 || start.job.task >= start.tasks {
+        let resumes = start.resume.as_ref();
+        let keeps = start.spec.checkpoint.is_some();
+        let task = start.job.task < start.tasks;
+        if !start.spec.is_valid() || !task || resumes.is_some_and(|r| !keeps || !r.is_valid()) {
             return Err(StartRefusal::Invalid);
         }
         self.check(state, &signed)?;
@@ -48,17 +51,17 @@ impl Seller {
         if full || !self.make_room(&from, effects) {
             return Err(StartRefusal::NoUnit);
         }
-        let channel = channel(state, &start.job.lease);
         let memo = JobMemo {
             job: start.job,
             offer: start.offer,
             buyer: from,
-            spec: with_environment(start.spec.clone(), start.job, start.tasks, channel),
+            spec: with_environment(start, channel(state, &start.job.lease)),
         };
         effects.push(Effect::Stage {
             job: memo.job,
             from,
             spec: memo.spec.clone(),
+            resume: start.resume,
             memo: codec::encode(&memo),
         });
         self.jobs.insert(memo.job, Job::new(memo, Phase::Staging));
@@ -140,17 +143,13 @@ impl Seller {
         if !theirs {
             return Err(StartRefusal::NotBuyer);
         }
-        if inputs_of(&start.spec) > disk_of(state, &start.offer) {
+        let resumed = start.resume.map_or(0, |checkpoint| checkpoint.bytes);
+        let staged = start.spec.input_bytes().saturating_add(resumed);
+        if staged > disk_of(state, &start.offer) {
             return Err(StartRefusal::Invalid);
         }
         Ok(())
     }
-}
-
-/// Bytes of a job's input files.
-fn inputs_of(spec: &JobSpec) -> u64 {
-    let bytes = spec.inputs.iter().map(|input| input.bytes);
-    bytes.fold(0, u64::saturating_add)
 }
 
 /// Bytes of disk that a unit of an offer has.
@@ -167,12 +166,14 @@ fn channel(state: &State, lease: &LeaseId) -> Option<u32> {
 }
 
 /// Adds the variables by which a task knows its place.
-fn with_environment(mut spec: JobSpec, job: RunId, tasks: u32, channel: Option<u32>) -> JobSpec {
+fn with_environment(start: &Start, channel: Option<u32>) -> JobSpec {
+    let (mut spec, job) = (start.spec.clone(), start.job);
     let own = [
         ("GRIDBAY_LEASE", Some(job.lease.to_hex())),
         ("GRIDBAY_RANK", Some(job.task.to_string())),
-        ("GRIDBAY_SIZE", Some(tasks.to_string())),
+        ("GRIDBAY_SIZE", Some(start.tasks.to_string())),
         ("GRIDBAY_ATTEMPT", Some(job.attempt.to_string())),
+        ("GRIDBAY_RESUMED", start.resume.map(|_| "1".to_owned())),
         ("GRIDBAY_CHANNEL", channel.map(|c| c.to_string())),
     ];
     spec.env

@@ -4,6 +4,7 @@ mod adverts;
 mod amend;
 mod appeals;
 mod beacons;
+mod checkpoints;
 mod cluster;
 mod contracts;
 mod deadline;
@@ -41,6 +42,7 @@ fn sleep(seconds: u64) -> JobSpec {
         outputs: vec![],
         wall_seconds: 600,
         network: false,
+        checkpoint: None,
     }
 }
 

@@ -1,48 +1,99 @@
-//! Jobs as a world plays them: `sleep N` is their only program.
+//! Jobs as a world plays them: `sleep N` is their only program. One that keeps its progress has a
+//! file with the milliseconds that it has slept, and sleeps the rest when it goes on.
 
 use crate::world::{EPOCH_MS, Event, World};
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
-use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::checkpoint::Manifest;
+use gridbay_protocol::codec;
+use gridbay_protocol::job::{InputFile, JobExit, JobSpec, content_id};
 
 #[derive(Clone)]
 pub(crate) struct Played {
     pub(crate) spec: JobSpec,
     pub(crate) phase: Phase,
+    /// Milliseconds that earlier attempts slept.
+    pub(crate) slept_ms: u64,
+}
+
+impl Played {
+    fn new(spec: JobSpec, phase: Phase, slept_ms: u64) -> Played {
+        Played {
+            spec,
+            phase,
+            slept_ms,
+        }
+    }
+    /// Milliseconds that all attempts slept until `now`.
+    fn slept(&self, now: u64) -> u64 {
+        self.slept_ms
+            + match self.phase {
+                Phase::Running { started_ms } => EPOCH_MS + now - started_ms,
+                Phase::Ended {
+                    started_ms,
+                    ended_ms,
+                    ..
+                } => ended_ms - started_ms,
+                _ => 0,
+            }
+    }
+}
+
+/// The checkpoint of a job that has slept so long.
+fn manifest(slept_ms: u64) -> Manifest {
+    let text = slept_ms.to_string();
+    Manifest {
+        files: vec![InputFile {
+            path: "slept".into(),
+            content: content_id(text.as_bytes()),
+            bytes: text.len() as u64,
+            executable: false,
+        }],
+    }
 }
 
 impl World {
     pub(crate) fn perform_job(&mut self, n: usize, effect: Effect) {
         match effect {
             Effect::Stage {
-                job, spec, memo, ..
+                job,
+                spec,
+                memo,
+                resume,
+                ..
             } => {
+                let slept = resume.map_or(0, |r| self.snapshots[&r.manifest]);
                 self.nodes[n].memos.insert(job, memo);
-                self.nodes[n].jobs.insert(
-                    job,
-                    Played {
-                        spec,
-                        phase: Phase::Staging,
-                    },
-                );
+                let played = Played::new(spec, Phase::Staging, slept);
+                self.nodes[n].jobs.insert(job, played);
                 self.input(n, 1, Input::Staged { job, ok: true });
             }
             Effect::StartJob { job, spec, .. } => {
                 let phase = Phase::Running {
                     started_ms: EPOCH_MS + self.now,
                 };
-                self.nodes[n].jobs.insert(
-                    job,
-                    Played {
-                        spec: spec.clone(),
-                        phase,
-                    },
-                );
+                let slept = self.nodes[n].jobs.get(&job).map_or(0, |j| j.slept_ms);
+                let played = Played::new(spec.clone(), phase, slept);
+                self.nodes[n].jobs.insert(job, played);
                 self.input(n, 0, Input::JobPhase { job, phase });
                 // `sleep N` is the only program of this world.
                 let seconds: u64 = spec.argv[1].parse().expect("sleep N");
-                self.at(seconds * 1_000, Event::JobEnds(n, job));
+                let left = (seconds * 1_000).saturating_sub(slept);
+                self.at(left, Event::JobEnds(n, job));
+            }
+            Effect::ShowCheckpoint { token, job, .. } => {
+                let slept = self.nodes[n].jobs[&job].slept(self.now);
+                let manifest = manifest(slept);
+                self.snapshots.insert(manifest.snapshot().manifest, slept);
+                let reply = AgentReply::Checkpoint {
+                    manifest: codec::encode(&manifest),
+                    age_ms: 0,
+                };
+                self.answer(token, reply);
+            }
+            Effect::FetchCheckpoint { order, job, from } => {
+                self.ask_for_checkpoint(n, order, job, &from);
             }
             Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
             Effect::RemoveJob(job) => {

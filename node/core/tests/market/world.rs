@@ -17,8 +17,9 @@ use gridbay_core::withheld::Withheld;
 use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
+use gridbay_protocol::checkpoint::Manifest;
 use gridbay_protocol::genesis::{Genesis, Policy};
-use gridbay_protocol::ids::{AccountId, ClassId, LeaseId};
+use gridbay_protocol::ids::{AccountId, ClassId, ContentId, LeaseId};
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 use std::cmp::Reverse;
@@ -59,6 +60,10 @@ pub(crate) struct World {
     due: BinaryHeap<Reverse<(u64, u64)>>,
     seq: u64,
     asked: BTreeMap<u64, (usize, u64)>,
+    /// Questions of bodies for checkpoints.
+    fetching: BTreeMap<u64, (usize, OrderKey, RunId)>,
+    /// What the jobs behind all manifests had slept.
+    pub(crate) snapshots: BTreeMap<ContentId, u64>,
     /// The starts that sellers were asked for.
     pub(crate) starts: Vec<(usize, SignedStart)>,
     /// Networks that were opened or changed.
@@ -91,6 +96,8 @@ impl World {
             due: BinaryHeap::new(),
             seq: 0,
             asked: BTreeMap::new(),
+            fetching: BTreeMap::new(),
+            snapshots: BTreeMap::new(),
             starts: Vec::new(),
             connects: 0,
         };
@@ -336,7 +343,7 @@ impl World {
                 output.truncate(from as usize);
                 output.extend(bytes);
             }
-            Effect::ResetOutput { order, task } => {
+            Effect::ResetOutput { order, task, .. } => {
                 self.nodes[n].output.remove(&(order, task));
             }
             other => self.perform_job(n, other),
@@ -372,7 +379,43 @@ impl World {
         self.input(to, LATENCY_MS, Input::Host { from, bytes });
     }
 
+    pub(crate) fn ask_for_checkpoint(
+        &mut self,
+        n: usize,
+        order: OrderKey,
+        job: RunId,
+        to: &PublicKey,
+    ) {
+        self.seq += 1;
+        let (token, from) = (self.seq, node_key(n));
+        let other = self.node_of(to.as_bytes()).expect("a known node");
+        if self.nodes[other].up {
+            self.fetching.insert(token, (n, order, job));
+            let request = AgentRequest::Checkpoint(job);
+            let asked = Input::Asked {
+                token,
+                from,
+                request,
+            };
+            self.input(other, LATENCY_MS, asked);
+        } else {
+            let kept = None;
+            self.input(n, 1_000, Input::Checkpointed { order, job, kept });
+        }
+    }
+
     pub(crate) fn answer(&mut self, question: u64, reply: AgentReply) {
+        if let Some((n, order, job)) = self.fetching.remove(&question) {
+            let kept = match reply {
+                AgentReply::Checkpoint { manifest, age_ms } => {
+                    let manifest = Manifest::decode(&manifest).expect("in order");
+                    Some((manifest.snapshot(), age_ms))
+                }
+                _ => None,
+            };
+            let fetched = Input::Checkpointed { order, job, kept };
+            return self.input(n, LATENCY_MS, fetched);
+        }
         if let Some((n, token)) = self.asked.remove(&question) {
             self.input(
                 n,

@@ -51,6 +51,8 @@ pub(in crate::cli) struct Follower {
     id: JobId,
     tails: Vec<Tail>,
     label: bool,
+    /// An earlier attempt, instead of the present one.
+    attempt: Option<u32>,
 }
 
 /// How following ended.
@@ -86,7 +88,12 @@ impl Follower {
                 .flat_map(|r| [tail(r, Stream::Stdout), tail(r, Stream::Stderr)])
                 .collect(),
             label: output == Output::Streams { label: true },
+            attempt: None,
         }
+    }
+    /// Looks at what an earlier attempt put out.
+    pub(in crate::cli) fn of_attempt(&mut self, attempt: Option<u32>) {
+        self.attempt = attempt;
     }
     /// Prints what there is.
     pub(in crate::cli) async fn catch_up(&mut self) -> Result<(), CliError> {
@@ -175,7 +182,7 @@ impl Follower {
             if tail.last {
                 continue;
             }
-            match fetch(&self.client, &self.id, tail).await {
+            match fetch(&self.client, &self.id, tail, self.attempt).await {
                 Ok(piece) => {
                     any |= !piece.is_empty();
                     tail.print(&piece, self.label)?;
@@ -206,13 +213,21 @@ fn left(id: &JobId) -> CliError {
     )
 }
 
-async fn fetch(client: &Client, id: &JobId, tail: &mut Tail) -> Result<Vec<u8>, ApiError> {
+async fn fetch(
+    client: &Client,
+    id: &JobId,
+    tail: &mut Tail,
+    attempt: Option<u32>,
+) -> Result<Vec<u8>, ApiError> {
     let stream = match tail.stream {
         Stream::Stdout => "stdout",
         Stream::Stderr => "stderr",
     };
     let (rank, from) = (tail.rank, tail.from);
-    let path = format!("/jobs/{id}/logs?rank={rank}&stream={stream}&from={from}");
+    let mut path = format!("/jobs/{id}/logs?rank={rank}&stream={stream}&from={from}");
+    if let Some(attempt) = attempt {
+        path += &format!("&attempt={attempt}");
+    }
     let response = client.download(&path).await?;
     let header = |name: &str| {
         let value = response.headers().get(name);

@@ -61,6 +61,15 @@ pub(super) struct RunArgs {
     /// A file to bring back
     #[arg(long, value_name = "PATH")]
     pub(super) output: Vec<String>,
+    /// Folder in which the job keeps its progress: its next attempt finds it there
+    #[arg(long, value_name = "DIR")]
+    pub(super) checkpoint: Option<String>,
+    /// Time that the job wants to save before it is stopped [default: 20s]
+    #[arg(long, requires = "checkpoint", value_parser = parse::duration)]
+    pub(super) grace: Option<Duration>,
+    /// How often the checkpoint is fetched while the job runs [default: 5m]
+    #[arg(long, requires = "checkpoint", value_parser = parse::duration)]
+    pub(super) every: Option<Duration>,
     /// A variable for the job
     #[arg(long, value_name = "NAME=VALUE")]
     pub(super) env: Vec<String>,

@@ -9,13 +9,18 @@ use crate::buy::flags::NOT_SENT;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use futures::stream;
-use gridbay_protocol::job::{InputFile, JOB_ITEMS, path_is_inside};
+use gridbay_protocol::checkpoint::{
+    Checkpoint, EVERY_DEFAULT, EVERY_SECONDS, GRACE_DEFAULT, GRACE_SECONDS,
+};
+use gridbay_protocol::job::{InputFile, JOB_ITEMS, content_id, path_is_inside};
 use hyper::body::Bytes;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
+use std::ops::RangeInclusive;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 
@@ -30,6 +35,7 @@ pub(super) struct Plan {
     /// By path in the job's folder.
     files: BTreeMap<String, PathBuf>,
     outputs: Vec<String>,
+    checkpoint: Option<Checkpoint>,
     worth: Option<JobWorth>,
     network: bool,
 }
@@ -48,6 +54,7 @@ impl Plan {
             env: BTreeMap::new(),
             files: BTreeMap::new(),
             outputs: args.output.iter().map(|p| plain(p)).collect(),
+            checkpoint: checkpoint(args)?,
         };
         plan.outputs.sort();
         plan.outputs.dedup();
@@ -69,7 +76,31 @@ impl Plan {
         }
         plan.add_program()?;
         plan.argv = args.parallel.command(plan.argv);
+        plan.check_checkpoint()?;
         Ok(plan)
+    }
+    /// A checkpoint takes the place of what lies in its folder, so no input does.
+    fn check_checkpoint(&self) -> Result<(), CliError> {
+        let Some(checkpoint) = &self.checkpoint else {
+            return Ok(());
+        };
+        let input = |path: &String| InputFile {
+            path: path.clone(),
+            content: content_id(b""),
+            bytes: 0,
+            executable: false,
+        };
+        let inputs: Vec<InputFile> = self.files.keys().map(input).collect();
+        match checkpoint.is_valid(&inputs) {
+            true => Ok(()),
+            false => Err(usage(
+                format!(
+                    "--checkpoint {} leaves the job's folder, or an input lies there",
+                    checkpoint.folder
+                ),
+                "name a folder of its own, relative to where the program runs",
+            )),
+        }
     }
     /// A program named with a slash comes along, unless it is among the inputs, or the seller's:
     /// one that is found there by an absolute path, and not here.
@@ -162,8 +193,32 @@ impl Plan {
             inputs,
             outputs: self.outputs,
             network: self.network,
+            checkpoint: self.checkpoint,
         })
     }
+}
+
+/// How the job keeps its progress, by its options.
+fn checkpoint(args: &RunArgs) -> Result<Option<Checkpoint>, CliError> {
+    let Some(folder) = &args.checkpoint else {
+        return Ok(None);
+    };
+    let seconds = |option: &str, given: Option<Duration>, default, within| {
+        let seconds = given.map_or(Some(default), |time| {
+            u32::try_from(time.as_millis().div_ceil(1_000)).ok()
+        });
+        let allowed: RangeInclusive<u32> = within;
+        seconds.filter(|s| allowed.contains(s)).ok_or_else(|| {
+            let (least, most) = (allowed.start(), allowed.end());
+            let why = format!("--{option} is not within {least} to {most} seconds");
+            usage(why, "see gridbay run --help")
+        })
+    };
+    Ok(Some(Checkpoint {
+        folder: plain(folder),
+        grace_seconds: seconds("grace", args.grace, GRACE_DEFAULT, GRACE_SECONDS)?,
+        every_seconds: seconds("every", args.every, EVERY_DEFAULT, EVERY_SECONDS)?,
+    }))
 }
 
 /// The path without a leading `./` and without closing slashes.
@@ -226,6 +281,26 @@ mod tests {
     }
 
     #[test]
+    fn progress_is_kept_as_told() {
+        let kept = |words: &[&str]| plan(words).unwrap().checkpoint;
+        assert_eq!(kept(&["true"]), None);
+        let usual = kept(&["--checkpoint", "./ckpt/", "true"]).unwrap();
+        assert_eq!(usual.folder, "ckpt");
+        assert_eq!((usual.grace_seconds, usual.every_seconds), (20, 300));
+        let words = [
+            "--checkpoint",
+            "c",
+            "--grace",
+            "90s",
+            "--every",
+            "1h",
+            "true",
+        ];
+        let told = kept(&words).unwrap();
+        assert_eq!((told.grace_seconds, told.every_seconds), (90, 3_600));
+    }
+
+    #[test]
     fn mistakes_are_found_before_anything_is_sent() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("f");
@@ -242,6 +317,22 @@ mod tests {
             (vec!["--input", "no-such-file", "true"], "no-such-file"),
             (vec!["./no-such-program"], "no-such-program"),
             (vec!["--input", file, "--input", file, "true"], "two inputs"),
+            (
+                vec!["--checkpoint", "../x", "true"],
+                "leaves the job's folder",
+            ),
+            (
+                vec!["--checkpoint", "f/x", "--input", file, "true"],
+                "an input lies there",
+            ),
+            (
+                vec!["--checkpoint", "c", "--grace", "11m", "true"],
+                "--grace is not within 1 to 600",
+            ),
+            (
+                vec!["--checkpoint", "c", "--every", "2d", "true"],
+                "--every is not within",
+            ),
         ] {
             let error = plan(&words).err().unwrap();
             assert!(error.why.contains(says), "{words:?}: {error}");

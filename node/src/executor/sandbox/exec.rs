@@ -17,6 +17,7 @@ use super::seccomp::{self, Fence};
 use super::{Ends, NO_DEVICE, Plan, become_user, confine, root, sys};
 use crate::executor::capability::Tier;
 use crate::executor::job::Network;
+use crate::executor::notice::NOTICE;
 
 /// Where programs without a slash are looked for unless the job brings its own `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -135,6 +136,10 @@ fn prepare(plan: &Plan<'_>, place: &Place, ends: &Ends) -> Result<Parts, Box<dyn
     sys::dup_onto(ends.stdout.as_fd(), libc::STDOUT_FILENO)?;
     sys::dup_onto(ends.stderr.as_fd(), libc::STDERR_FILENO)?;
     let spec = plan.spec;
+    if let Some(farewell) = &spec.farewell {
+        // As the job's own user, in its own view: a folder that cannot be made is its own affair.
+        let _exists = std::fs::create_dir_all(&farewell.folder);
+    }
     let env = environment(plan, place)?;
     let argv = spec
         .argv
@@ -175,6 +180,11 @@ fn environment(plan: &Plan<'_>, place: &Place) -> Result<Vec<CString>, std::ffi:
     all.extend(given);
     all.insert("GRIDBAY_JOB".into(), plan.spec.job.as_str().into());
     all.insert("GRIDBAY_WORK".into(), (&place.work).into());
+    if let Some(farewell) = &plan.spec.farewell {
+        let checkpoint = place.work.join(&farewell.folder);
+        all.insert("GRIDBAY_CHECKPOINT".into(), checkpoint.into());
+        all.insert("GRIDBAY_NOTICE".into(), place.work.join(NOTICE).into());
+    }
     all.into_iter()
         .map(|(mut entry, value)| {
             entry.push("=");

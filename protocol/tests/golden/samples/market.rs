@@ -57,5 +57,6 @@ pub(crate) fn job() -> JobSpec {
         outputs: vec!["out/result.csv".into()],
         wall_seconds: 3_600,
         network: false,
+        checkpoint: None,
     }
 }

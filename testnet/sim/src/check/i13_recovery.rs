@@ -155,6 +155,7 @@ mod tests {
                 outputs: vec![],
                 wall_seconds: 1,
                 network: false,
+                checkpoint: None,
             },
         };
         let has = Record::new(order);

@@ -31,7 +31,7 @@ variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, About, Asked, Answered, Command, Staged, JobPhase, Fetched,
     Hinted;
     // Disks of this world are never short of room.
-    Short
+    Short, Checkpointed
 );
 variants!(COMMANDS, command_name, Command:
     Amend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
@@ -39,7 +39,8 @@ variants!(COMMANDS, command_name, Command:
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
     StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
-    SaveWithheld, Connect, Disconnect,
+    SaveWithheld, Connect, Disconnect;
+    ShowCheckpoint, ReadKept, FetchCheckpoint, KeepCheckpoint
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

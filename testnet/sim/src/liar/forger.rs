@@ -217,6 +217,7 @@ fn request(puppet: &mut Puppet<'_>) -> Option<AgentRequest> {
         outputs: vec![],
         wall_seconds: 600,
         network: false,
+        checkpoint: None,
     };
     Some(match puppet.rng.below(3) {
         0 => AgentRequest::Stop(job),
@@ -233,6 +234,7 @@ fn request(puppet: &mut Puppet<'_>) -> Option<AgentRequest> {
                 spec,
                 salt: puppet.rng.bytes32(),
                 key: puppet.account_key().public(),
+                resume: None,
             };
             let key = puppet.account_key();
             AgentRequest::Start(Box::new(SignedStart::new(&puppet.network(), start, &key)))

@@ -31,7 +31,7 @@ impl World {
                 output.truncate(usize::try_from(from).unwrap_or(usize::MAX));
                 output.extend(bytes);
             }
-            Effect::ResetOutput { order, task } => {
+            Effect::ResetOutput { order, task, .. } => {
                 shelf.output.remove(&(order, task));
             }
             Effect::Stage {

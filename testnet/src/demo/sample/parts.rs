@@ -82,6 +82,9 @@ pub(crate) fn done(name: &'static str, n: u8) -> Order {
         price: None,
         preemptions: 0,
         share: None,
+        checkpoint: None,
+        attempts: Vec::new(),
+        lost_seconds: 0,
     };
     Order {
         seen: vec![(JobState::Done, None)],

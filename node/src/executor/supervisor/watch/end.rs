@@ -81,8 +81,20 @@ impl Watch<'_> {
         )
     }
 
+    /// Whether a job that keeps its progress was told to end: it goes on elsewhere, whatever code
+    /// it left with.
+    fn goes_on_elsewhere(&self) -> bool {
+        let told = matches!(
+            self.verdict,
+            Some(Exit::Killed {
+                reason: KillReason::Stopped | KillReason::Lease | KillReason::Shutdown
+            })
+        );
+        told && self.started.is_some() && self.launch.spec.farewell.is_some()
+    }
+
     /// A code that the job returned itself counts even if it was asked or about to be killed,
-    /// unless what it wrote had to be removed.
+    /// unless what it wrote had to be removed or it goes on elsewhere.
     fn exit(&self) -> Exit {
         if let Some(message) = &self.failure {
             return Exit::Killed {
@@ -94,7 +106,9 @@ impl Watch<'_> {
             Tier::Plain => self.gone,
         };
         match (own, &self.verdict) {
-            (_, Some(verdict)) if self.took_too_much() => verdict.clone(),
+            (_, Some(verdict)) if self.took_too_much() || self.goes_on_elsewhere() => {
+                verdict.clone()
+            }
             (Some(Ending::Exited(code)), _) if self.started.is_some() => Exit::Exited(code),
             (_, Some(verdict)) => verdict.clone(),
             (Some(Ending::Signaled(signal)), None) => Exit::Signaled(signal),

@@ -4,7 +4,7 @@
 mod end;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -21,6 +21,7 @@ use super::tree;
 use crate::executor::capability::Tier;
 use crate::executor::folder::{Control, Folder, Launch};
 use crate::executor::job::Network;
+use crate::executor::notice;
 use crate::executor::outcome::{Exit, Finished, KillReason, Started, Status};
 use crate::executor::sandbox::report::{Ending, Inbox, Report};
 use crate::executor::sandbox::{self, Plan, sys};
@@ -331,6 +332,7 @@ impl Watch<'_> {
         } else {
             let until = now.checked_add(grace);
             self.kill_at = self.kill_at.into_iter().chain(until).min();
+            self.give_notice(&reason, grace);
             let _ = match self.launch.tier {
                 Tier::Namespaces => kill(self.main, Signal::SIGTERM).map_err(Into::into),
                 Tier::Plain => tree::signal_all(Signal::SIGTERM).map(drop),
@@ -339,11 +341,25 @@ impl Watch<'_> {
         self.verdict.get_or_insert(Exit::Killed { reason });
     }
 
+    /// Tells a job that keeps its progress why it ends, and when.
+    fn give_notice(&self, reason: &KillReason, grace: Duration) {
+        if self.launch.spec.farewell.is_some()
+            && let Err(error) = notice::write(&self.folder.work(), reason, grace)
+        {
+            // The signal comes all the same.
+            let _ = writeln!(io::stderr(), "gridbay supervisor: no notice: {error}");
+        }
+    }
+
     /// Ends the job at the time that the node told last: the node may be halted or gone.
     fn keep_lease(&mut self) {
         if self.lease.is_some_and(|end| end <= Instant::now()) {
             self.lease = None;
-            self.stop(KillReason::Lease, SHUTDOWN_GRACE);
+            let farewell = self.launch.spec.farewell.as_ref();
+            self.stop(
+                KillReason::Lease,
+                farewell.map_or(SHUTDOWN_GRACE, |f| f.grace),
+            );
         }
     }
 

@@ -1,0 +1,82 @@
+//! Questions of other nodes: what the seller's agent and the adverts answer, and what the body has
+//! to read for the answer.
+
+use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
+use crate::core::Core;
+use crate::effect::Effect;
+use crate::input::AnswerToken;
+use gridbay_protocol::keys::PublicKey;
+
+impl Core {
+    pub(crate) fn asked(
+        &mut self,
+        token: AnswerToken,
+        from: PublicKey,
+        request: AgentRequest,
+        effects: &mut Vec<Effect>,
+    ) {
+        let reply = match request {
+            AgentRequest::Start(start) => {
+                match self.seller.start(self.host.state(), from, *start, effects) {
+                    Ok(()) => AgentReply::Ok,
+                    Err(why) => AgentReply::Refused(why),
+                }
+            }
+            AgentRequest::Stop(job) => {
+                self.seller.buyer_stops(&from, &job, effects);
+                AgentReply::Ok
+            }
+            AgentRequest::Connect(cluster) => {
+                let state = self.host.state();
+                return self.seller.connect(state, token, &from, *cluster, effects);
+            }
+            AgentRequest::Poll(jobs) if jobs.len() <= POLL_JOBS => {
+                return self.seller.poll(token, &from, jobs, effects);
+            }
+            AgentRequest::Advert => {
+                let own = self.adverts.own(self.host.state());
+                AgentReply::Adverts(own.cloned().into_iter().collect())
+            }
+            AgentRequest::Adverts(after) => {
+                let page = self.adverts.page(self.host.state(), after, ADVERTS_PAGE);
+                AgentReply::Adverts(page)
+            }
+            request => match self.read(token, &from, request) {
+                Some(read) => return effects.push(read),
+                None => AgentReply::NotFound,
+            },
+        };
+        effects.push(Effect::Answer { token, reply });
+    }
+
+    /// What the body has to read of a local job for the answer, if the asker may have it. Genesis
+    /// and contents are answered by the body alone, which has the files.
+    fn read(&self, token: AnswerToken, asker: &PublicKey, request: AgentRequest) -> Option<Effect> {
+        match request {
+            AgentRequest::Output { job, path, from } => {
+                let may = self.seller.may_read(asker, &job, &path);
+                may.then_some(Effect::ReadOutput {
+                    token,
+                    job,
+                    path,
+                    from,
+                })
+            }
+            AgentRequest::Checkpoint(job) => {
+                let keeps = self.seller.shows_checkpoint(asker, &job)?;
+                let folder = keeps.folder.clone();
+                Some(Effect::ShowCheckpoint { token, job, folder })
+            }
+            AgentRequest::Kept { job, content, from } => {
+                self.seller.shows_checkpoint(asker, &job)?;
+                Some(Effect::ReadKept {
+                    token,
+                    job,
+                    content,
+                    from,
+                })
+            }
+            _ => None,
+        }
+    }
+}
