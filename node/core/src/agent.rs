@@ -257,6 +257,9 @@ pub enum StartRefusal {
     /// elsewhere.
     #[error("the seller's disk is nearly full")]
     NoRoom,
+    /// Its machine cannot put the job into its lease's network. It gives the lease up likewise.
+    #[error("the seller's machine has no networks for leases")]
+    NoNetwork,
 }
 
 /// An answer.

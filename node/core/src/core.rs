@@ -103,6 +103,10 @@ impl Core {
     pub fn seek_hints(&mut self) {
         self.seeker.get_or_insert_default();
     }
+    /// From now on refuses jobs that want a network: this machine has none for them.
+    pub fn has_no_networks(&mut self) {
+        self.seller.has_no_networks();
+    }
     /// The ledger's state.
     pub fn state(&self) -> &State {
         self.host.state()

@@ -108,12 +108,14 @@ pub struct Seller {
     draining: bool,
     /// Whether the disk is short of room.
     short: bool,
-    /// Leases that a short disk does not serve, with the height at which they were failed.
+    /// Leases that this machine does not serve, with the height at which they were failed.
     given_up: BTreeMap<LeaseId, Option<u64>>,
     /// Slot of the last sign of life, and the height it was sent at.
     beaten: Option<(u64, u64)>,
     /// The networks of leases, as their buyers told them last.
     clusters: BTreeMap<LeaseId, Cluster>,
+    /// Whether this machine can put jobs into the networks of their leases.
+    has_networks: bool,
 }
 
 impl Seller {
@@ -130,6 +132,7 @@ impl Seller {
             given_up: BTreeMap::new(),
             beaten: None,
             clusters: BTreeMap::new(),
+            has_networks: true,
         }
     }
     /// Names the account in whose name the node sells.
@@ -143,6 +146,10 @@ impl Seller {
     /// Whether the disk is short of room: leases are failed meanwhile, and nothing is started.
     pub fn set_short(&mut self, short: bool) {
         self.short = short;
+    }
+    /// This machine cannot put jobs into the networks of their leases.
+    pub(crate) fn has_no_networks(&mut self) {
+        self.has_networks = false;
     }
     /// Whether the disk is short of room.
     pub fn is_short(&self) -> bool {
@@ -224,7 +231,7 @@ impl Seller {
         entries
     }
 
-    /// Fails the leases that a short disk did not serve.
+    /// Fails the leases that this machine did not serve.
     fn give_up(&mut self, state: &State) -> Vec<EntryBody> {
         let height = state.height();
         self.given_up

@@ -111,6 +111,11 @@ impl Jobs {
         self.executor.start(&run).map_err(io::Error::other)
     }
 
+    /// Whether this machine can put jobs into the networks of their leases.
+    pub fn have_networks(&self) -> bool {
+        self.selling.no_device().is_none()
+    }
+
     /// The device of a running job in its lease's network, if it has one.
     pub fn device(&self, job: &RunId) -> Option<Handed> {
         let device = self.executor.device(&local(job));

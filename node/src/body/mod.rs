@@ -162,6 +162,9 @@ impl Tools {
         if self.solver.is_some() {
             core.seek_hints();
         }
+        if !self.jobs.have_networks() {
+            core.has_no_networks();
+        }
         core
     }
 }

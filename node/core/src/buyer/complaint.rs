@@ -61,7 +61,8 @@ impl Try {
             | StartRefusal::OtherWork
             | StartRefusal::NotBuyer
             | StartRefusal::Invalid
-            | StartRefusal::NoRoom => Try::Refused,
+            | StartRefusal::NoRoom
+            | StartRefusal::NoNetwork => Try::Refused,
         }
     }
 }

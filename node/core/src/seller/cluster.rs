@@ -72,7 +72,8 @@ impl Seller {
         for (lease, cluster) in &mut self.clusters {
             let units = units_by_node(state, lease);
             let runs = |(id, job): (&RunId, &Job)| id.lease == *lease && job.is_networked();
-            if units.is_empty() || !self.jobs.iter().any(runs) {
+            // A job that is told to stop for want of a unit has no network for its grace.
+            if !units.contains_key(&self.node) || !self.jobs.iter().any(runs) {
                 gone.push(*lease);
                 continue;
             }

@@ -4,8 +4,8 @@
 //! the lease, the job is the one the order named, the signer may trade for the buyer. Where the
 //! order serves a job of a contract, that job and its client count instead.
 //!
-//! On a disk that is short of room nothing is started: the lease is failed, if nothing of it runs
-//! here, so that the buyer pays no more for it and its order can win units elsewhere.
+//! On a disk that is short of room nothing is started, and where the machine has no networks for
+//! leases, nothing that wants one: the lease is failed, if nothing of it runs here, so that the buyer pays no more for it and its order can win units elsewhere.
 
 use super::{BUYER_JOBS, JOBS, Job, JobMemo, Seller};
 use crate::agent::{Phase, RunId, SignedStart, Start, StartRefusal};
@@ -39,7 +39,10 @@ impl Seller {
             return Ok(());
         }
         if self.short {
-            return Err(self.refuse_for_room(&start.job.lease));
+            return Err(self.give_up_for(&start.job.lease, StartRefusal::NoRoom));
+        }
+        if start.spec.network && !self.has_networks {
+            return Err(self.give_up_for(&start.job.lease, StartRefusal::NoNetwork));
         }
         self.stop_earlier_attempts(&start.job, effects);
         let units = self.units_here(state, &start.job.lease, &start.offer);
@@ -69,12 +72,12 @@ impl Seller {
     }
 
     /// A lease of which nothing runs here is given up with the next block.
-    fn refuse_for_room(&mut self, lease: &LeaseId) -> StartRefusal {
+    fn give_up_for(&mut self, lease: &LeaseId, why: StartRefusal) -> StartRefusal {
         let mut jobs = self.jobs.values();
         if !jobs.any(|j| j.memo.job.lease == *lease && j.uses_a_unit()) {
             self.given_up.entry(*lease).or_default();
         }
-        StartRefusal::NoRoom
+        why
     }
 
     /// Forgets runs that ended, so that one more of a buyer's node can be remembered: its own first

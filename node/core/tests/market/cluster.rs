@@ -7,7 +7,8 @@ use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
 use gridbay_core::buyer::Finish;
 use gridbay_core::cluster::{Card, Cluster, Member};
 use gridbay_core::effect::Effect;
-use gridbay_core::input::{Input, Now};
+use gridbay_core::input::{Command, Input, Now};
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 
@@ -73,6 +74,26 @@ fn a_job_without_a_network_gets_none() {
     world.order(BUYER, want);
     assert!(world.run_until(60_000, |w| finish(w, BUYER, 7) == Some(Finish::Done)));
     assert_eq!(world.connects, 0);
+}
+
+#[test]
+fn a_machine_without_networks_gives_such_a_lease_up() {
+    let mut world = market();
+    world.nodes[0].core.has_no_networks();
+    let mut want = order(&world, 7, sealed(3, 400), 3, 5);
+    want.spec.network = true;
+    world.order(BUYER, want);
+    // Nobody else has a third unit: the order waits, and runs there no more.
+    world.run(40_000);
+    assert_eq!(world.clusters(0).count(), 0);
+    assert!(world.nodes[0].jobs.is_empty(), "nothing was started");
+    world.command(BUYER, Command::Cancel(OrderKey(7)));
+    let over = |w: &World| finish(w, BUYER, 7).is_some();
+    assert!(world.run_until(20_000, over));
+    let mut plain = order(&world, 8, sealed(2, 300), 2, 1);
+    plain.spec.network = false;
+    world.order(BUYER, plain);
+    assert!(world.run_until(60_000, |w| finish(w, BUYER, 8) == Some(Finish::Done)));
 }
 
 #[test]

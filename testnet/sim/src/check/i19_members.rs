@@ -1,8 +1,9 @@
 //! I19: the network of a lease has no member that holds no unit of it.
 //!
-//! 1. When an honest node opens a network, the lease lives in its ledger, it holds units there, and
-//!    every other member does, for each of its ranks one.
-//! 2. After each of its blocks the same holds of the networks that it is in.
+//! 1. When an honest node opens a network at its buyer's word, the lease lives in its ledger, it
+//!    holds units there, and every other member does, for each of its ranks one.
+//! 2. After each of its steps all members still hold units. They may be fewer than ranks until the
+//!    buyer has taken some off.
 //! 3. All members have one secret, and no two leases the same.
 
 use super::{Check, Sight};
@@ -35,7 +36,20 @@ fn units(state: &State, lease: &LeaseId) -> BTreeMap<PublicKey, u32> {
     units
 }
 
-/// Steps 1 and 2.
+/// Step 2.
+fn hold(units: &BTreeMap<PublicKey, u32>, node: usize, cluster: &Cluster) -> Result<(), String> {
+    let mut all = cluster
+        .others
+        .iter()
+        .map(|m| m.node)
+        .chain([node_key(node)]);
+    match all.find(|key| !units.contains_key(key)) {
+        None => Ok(()),
+        Some(key) => Err(format!("{key} in lease {} without a unit", cluster.lease)),
+    }
+}
+
+/// Step 1.
 fn held(units: &BTreeMap<PublicKey, u32>, node: usize, cluster: &Cluster) -> Result<(), String> {
     let all = cluster.others.iter().map(|m| (m.node, m.ranks.len()));
     for (key, ranks) in all.chain([(node_key(node), cluster.ranks.len())]) {
@@ -64,8 +78,10 @@ impl Members {
     }
     fn effect(&mut self, state: &State, node: usize, effect: &Effect) -> Result<(), String> {
         match effect {
-            Effect::Connect { cluster, .. } => {
-                held(&units(state, &cluster.lease), node, cluster)?;
+            Effect::Connect { cluster, token } => {
+                if token.is_some() {
+                    held(&units(state, &cluster.lease), node, cluster)?;
+                }
                 self.secret(node, cluster)
             }
             Effect::Disconnect(lease) => {
@@ -92,11 +108,8 @@ impl Check for Members {
                 }
                 let of_node = self.open.iter().filter(|((of, _), _)| of == node);
                 for (_, cluster) in of_node {
-                    // One rank of its own may have ended, and its unit left the lease.
-                    let mut without = cluster.clone();
-                    without.ranks.truncate(1);
-                    held(&units(state, &cluster.lease), *node, &without)
-                        .map_err(|e| format!("node {node}: {e}"))?;
+                    let units = units(state, &cluster.lease);
+                    hold(&units, *node, cluster).map_err(|e| format!("node {node}: {e}"))?;
                 }
                 Ok(())
             }

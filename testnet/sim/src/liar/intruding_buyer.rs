@@ -1,5 +1,6 @@
 //! Introduces strangers to the nodes of its leases: nodes that hold no unit there, more ranks than a
-//! node has units, or one rank twice.
+//! node has units, ranks that nobody runs. Now and then it introduces itself to a node of somebody
+//! else's lease.
 //!
 //! Attacks I19: a seller that believed it would let a stranger's packets into its jobs' network.
 
@@ -8,9 +9,14 @@ use crate::found::node_key;
 use gridbay_core::agent::AgentRequest;
 use gridbay_core::cluster::{Card, Cluster, Member};
 use gridbay_core::effect::Effect;
+use gridbay_protocol::lease::Share;
 
 /// Of a million introductions this many are lies.
 const OFTEN: u64 = 500_000;
+/// Of a million whims this many introduce it to others' leases.
+const SELDOM: u64 = 100_000;
+/// Tokens of its own questions, apart from its process's.
+const TOKENS: u64 = 1 << 60;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -18,21 +24,41 @@ pub(super) struct IntrudingBuyer {
     deeds: u64,
 }
 
+fn itself(puppet: &mut Puppet<'_>, rank: u32) -> Member {
+    Member {
+        node: node_key(puppet.node),
+        ranks: vec![rank],
+        card: Card {
+            public: puppet.rng.bytes32(),
+            places: vec!["192.0.2.66:7412".to_owned()],
+        },
+    }
+}
+
+/// Introduces itself to a node of any lease.
+fn intrude(puppet: &mut Puppet<'_>, token: u64) -> Option<Effect> {
+    let state = puppet.state();
+    let node = |share: &Share| state.offer(&share.offer).map(|o| o.terms.node);
+    let leases = state.leases().map(|(id, lease)| (*id, &lease.shares));
+    let places = leases.filter_map(|(id, shares)| Some((id, node(shares.first()?)?)));
+    let places: Vec<_> = places.collect();
+    let (lease, to) = *puppet.rng.pick(&places)?;
+    let cluster = Cluster {
+        lease,
+        secret: puppet.rng.bytes32(),
+        ranks: vec![0],
+        others: vec![itself(puppet, 9)],
+    };
+    let request = AgentRequest::Connect(Box::new(cluster));
+    Some(Effect::Ask { token, to, request })
+}
+
 fn bend(puppet: &mut Puppet<'_>, cluster: &mut Cluster) {
     let free = 1 + cluster.ranks.iter().max().copied().unwrap_or_default();
     match puppet.rng.below(3) {
-        // Itself: it holds no unit of what it has leased from others.
+        // It holds no unit of what it has leased from others.
         0 => {
-            let card = Card {
-                public: puppet.rng.bytes32(),
-                places: vec!["192.0.2.66:7412".to_owned()],
-            };
-            let stranger = Member {
-                node: node_key(puppet.node),
-                ranks: vec![free + 100],
-                card,
-            };
-            cluster.others.push(stranger);
+            cluster.others.push(itself(puppet, free + 100));
             cluster.others.sort_by_key(|m| m.node);
         }
         1 => {
@@ -56,6 +82,14 @@ impl Lie for IntrudingBuyer {
             }
         }
         effects
+    }
+    fn whim(&mut self, puppet: &mut Puppet<'_>) -> Vec<Effect> {
+        if !puppet.rng.chance(SELDOM) {
+            return vec![];
+        }
+        let intrusion = intrude(puppet, TOKENS + self.deeds);
+        self.deeds += u64::from(intrusion.is_some());
+        intrusion.into_iter().collect()
     }
     fn deeds(&self) -> u64 {
         self.deeds
