@@ -18,13 +18,10 @@ use super::port::Port;
 use super::socket::RUN;
 use crate::drops::Drop;
 use crate::offload::{Header, Segments, split};
-use crate::path::Via;
+use crate::path::{SEAL, Via};
 use crate::route::Hop;
 use crate::tun::HEADER;
 use crate::wire;
-
-/// Bytes that sealing adds.
-const SEAL: usize = 32;
 
 /// Segments that are sent at once, whatever else waits.
 const ENOUGH: usize = 32;
