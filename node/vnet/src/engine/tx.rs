@@ -6,6 +6,7 @@
 //! 4. To a member: split, sealed in runs, sent on the way in use. What can be read without waiting
 //!    joins the run, so that a burst of small packets is few calls. The session's lock is not held
 //!    while the kernel sends: the receiving thread needs it.
+//! 5. A packet that is longer than the way is known to take is answered as a router would.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use super::lease::{FRAME, Lease, Pair};
 use super::port::Port;
 use super::socket::RUN;
 use crate::drops::Drop;
-use crate::offload::{Header, Segments, split};
+use crate::offload::{Header, Segments, split, too_big};
 use crate::path::{SEAL, Via};
 use crate::route::Hop;
 use crate::tun::HEADER;
@@ -77,9 +78,7 @@ impl Work {
                     self.flush(shared);
                     self.to = Some(pair.clone());
                 }
-                let header = Header::read(read);
-                let packet = &mut read[HEADER..];
-                if !header.is_some_and(|header| split(&header, packet, &mut self.segments)) {
+                if !self.add(pair, port, read) {
                     lease.drops.add(Drop::NotIp, 1);
                 }
                 if self.segments.len() >= ENOUGH {
@@ -87,6 +86,27 @@ impl Work {
                 }
             }
         }
+    }
+
+    /// Rule 4 and 5, up to sealing; whether the packet is well formed.
+    fn add(&mut self, pair: &Pair, port: &Port, read: &mut [u8]) -> bool {
+        let before = self.segments.len();
+        let Some(header) = Header::read(read) else {
+            return false;
+        };
+        let packet = &mut read[HEADER..];
+        if !split(&header, packet, &mut self.segments) {
+            return false;
+        }
+        let bound = pair.bound().map(usize::from);
+        if let Some(bound) = bound.filter(|bound| self.segments.longest(before) > *bound) {
+            self.segments.truncate(before);
+            pair.drops.add(Drop::TooBig, 1);
+            if let Some(answer) = too_big(packet, bound as u16) {
+                port.write(&answer);
+            }
+        }
+        true
     }
 
     /// Sends all that waits.

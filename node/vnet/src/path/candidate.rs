@@ -206,6 +206,11 @@ impl Way {
         Some(size)
     }
 
+    /// The largest that got through, once all were tried.
+    pub(super) fn bound(&self) -> Option<u16> {
+        self.mtu.filter(|_| self.trial.step >= SIZES.len())
+    }
+
     fn note(&mut self, sent: Time, number: u64, size: Option<u16>) {
         if self.open.len() == OPEN {
             self.open.pop_front();

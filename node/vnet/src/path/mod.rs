@@ -128,6 +128,11 @@ impl Path {
         self.active.and_then(|at| self.ways[at].mtu)
     }
 
+    /// Bytes of an inner packet that the way in use takes at the most, once that is known.
+    pub fn bound(&self) -> Option<u16> {
+        self.active.and_then(|at| self.ways[at].bound())
+    }
+
     /// The address that the other member last saw us at.
     pub fn seen(&self) -> Option<SocketAddr> {
         self.seen
