@@ -29,6 +29,8 @@ pub enum Drop {
     NoDevice,
     /// There was no path to the member.
     NoPath,
+    /// It was longer than the path takes, and its sender was told.
+    TooBig,
     /// Handshakes came faster than they are answered.
     Flood,
     /// A ticket that this relay does not know, or one that is used up.
@@ -37,7 +39,7 @@ pub enum Drop {
 
 impl Drop {
     /// All reasons.
-    pub const ALL: [Drop; 14] = [
+    pub const ALL: [Drop; 15] = [
         Drop::SpoofedSource,
         Drop::NoRoute,
         Drop::PeerSource,
@@ -50,6 +52,7 @@ impl Drop {
         Drop::UnknownSession,
         Drop::NoDevice,
         Drop::NoPath,
+        Drop::TooBig,
         Drop::Flood,
         Drop::Ticket,
     ];
@@ -69,6 +72,7 @@ impl Drop {
             Drop::UnknownSession => "unknown session",
             Drop::NoDevice => "no device",
             Drop::NoPath => "no path",
+            Drop::TooBig => "too big",
             Drop::Flood => "handshake flood",
             Drop::Ticket => "relay ticket",
         }

@@ -161,6 +161,12 @@ impl Pair {
         result
     }
 
+    /// Bytes of a packet that the way in use takes at the most, once that is known.
+    pub(super) fn bound(&self) -> Option<u16> {
+        let path = self.path.lock().unwrap_or_else(PoisonError::into_inner);
+        path.bound()
+    }
+
     /// The way in use, for something that is sent now.
     pub(super) fn sending(&self, now: Time) -> Option<Via> {
         let mut path = self.path.lock().unwrap_or_else(PoisonError::into_inner);

@@ -56,14 +56,13 @@ impl Port {
         matches!(written, Some(Ok(_)))
     }
 
-    /// Waits for a packet to read; false once the port is stopped.
-    pub(super) fn wait(&self, device: &OwnedFd) -> bool {
+    /// Waits for a packet to read, or for the port to be stopped.
+    pub(super) fn wait(&self, device: &OwnedFd) {
         let mut fds = [
             PollFd::new(device.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),
         ];
         poll(&mut fds, PollTimeout::NONE).ok();
-        !self.stop.load(Relaxed)
     }
 
     pub(super) fn is_stopped(&self) -> bool {

@@ -39,6 +39,8 @@ pub struct PairStatus {
     pub path: Option<Candidate>,
     /// Round trip on it.
     pub round_trip: Option<Duration>,
+    /// Bytes of a packet that it is known to take; none before that was tried.
+    pub mtu: Option<u16>,
     /// Since the last handshake; none before the first.
     pub handshake_age: Option<Duration>,
     /// Where the other member last saw this node.
@@ -83,14 +85,15 @@ impl Engine {
     }
 
     fn pair(&self, pair: &Pair) -> PairStatus {
-        let (path, round_trip, seen) = pair.path(&self.shared, |path| {
-            (path.active(), path.round_trip(), path.seen())
+        let (path, round_trip, seen, mtu) = pair.path(&self.shared, |path| {
+            (path.active(), path.round_trip(), path.seen(), path.mtu())
         });
         PairStatus {
             public: pair.public,
             ranks: held(pair.ranks.read()).clone(),
             path,
             round_trip,
+            mtu,
             handshake_age: pair.handshake_age(),
             seen,
             sent: Volume::of(&pair.sent),

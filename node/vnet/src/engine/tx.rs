@@ -3,10 +3,11 @@
 //! 1. Read a packet, up to 64 kB, with the kernel's header.
 //! 2. The lease's routes say where it goes, or why not.
 //! 3. To a rank of this node: written to its device as it is.
-//! 4. To a member: split, sealed in runs, sent on the way in use. The session's lock is not held
+//! 4. To a member: split, sealed in runs, sent on the way in use. What can be read without waiting
+//!    joins the run, so that a burst of small packets is few calls. The session's lock is not held
 //!    while the kernel sends: the receiving thread needs it.
+//! 5. A packet that is longer than the way is known to take is answered as a router would.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use boringtun::noise::TunnResult;
@@ -17,14 +18,14 @@ use super::lease::{FRAME, Lease, Pair};
 use super::port::Port;
 use super::socket::RUN;
 use crate::drops::Drop;
-use crate::offload::{Header, Segments, split};
-use crate::path::Via;
+use crate::offload::{Header, Segments, split, too_big};
+use crate::path::{SEAL, Via};
 use crate::route::Hop;
 use crate::tun::HEADER;
 use crate::wire;
 
-/// Bytes that sealing adds.
-const SEAL: usize = 32;
+/// Segments that are sent at once, whatever else waits.
+const ENOUGH: usize = 32;
 
 /// Reads the device until it is closed or the port is stopped.
 pub(super) fn run(shared: &Shared, lease: &Arc<Lease>, port: &Port) {
@@ -33,54 +34,87 @@ pub(super) fn run(shared: &Shared, lease: &Arc<Lease>, port: &Port) {
     };
     let mut buffer = vec![0; HEADER + 65_535];
     let mut work = Work::default();
-    while read(&device, port, &mut buffer, |packet| {
-        work.forward(shared, lease, port, packet);
-    }) {}
+    while !port.is_stopped() {
+        match nix::unistd::read(&device, &mut buffer) {
+            Ok(bytes) if bytes > HEADER => work.take(shared, lease, port, &mut buffer[..bytes]),
+            Ok(0) => break,
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) if work.to.is_some() => work.flush(shared),
+            Err(Errno::EAGAIN) => port.wait(&device),
+            // The device is gone, or its namespace.
+            Err(_) => break,
+        }
+    }
     port.close();
 }
 
-/// One turn; false at the end.
-fn read(device: &OwnedFd, port: &Port, buffer: &mut [u8], take: impl FnOnce(&mut [u8])) -> bool {
-    match nix::unistd::read(device, buffer) {
-        Ok(bytes) if bytes > HEADER => take(&mut buffer[..bytes]),
-        Ok(0) => return false,
-        Ok(_) | Err(Errno::EINTR) => {}
-        Err(Errno::EAGAIN) => return port.wait(device),
-        // The device is gone, or its namespace.
-        Err(_) => return false,
-    }
-    !port.is_stopped()
-}
-
-/// Buffers that are used again.
+/// What was read and is not sent yet, all for one member.
 #[derive(Default)]
 struct Work {
+    to: Option<Arc<Pair>>,
     segments: Segments,
     out: Vec<u8>,
 }
 
 impl Work {
-    fn forward(&mut self, shared: &Shared, lease: &Arc<Lease>, port: &Port, read: &mut [u8]) {
+    fn take(&mut self, shared: &Shared, lease: &Arc<Lease>, port: &Port, read: &mut [u8]) {
         let members = lease.members();
-        match members.routes.outgoing(port.rank, &read[HEADER..]) {
-            Err(drop) => lease.drops.add(drop, 1),
-            Ok(Hop::Own(rank)) => {
+        let hop = match members.routes.outgoing(port.rank, &read[HEADER..]) {
+            Ok(hop) => hop,
+            Err(drop) => return lease.drops.add(drop, 1),
+        };
+        match hop {
+            Hop::Own(rank) => {
                 let other = lease.port(rank);
                 if !other.is_some_and(|other| across(read, port, &other)) {
                     lease.drops.add(Drop::NoDevice, 1);
                 }
             }
-            Ok(Hop::Member(number)) => {
-                self.segments.clear();
-                let header = Header::read(read);
-                let packet = &mut read[HEADER..];
-                if !header.is_some_and(|header| split(&header, packet, &mut self.segments)) {
+            Hop::Member(number) => {
+                let Some(pair) = members.by_number(number) else {
+                    return lease.drops.add(Drop::NoRoute, 1);
+                };
+                if self.to.as_ref().is_none_or(|to| !Arc::ptr_eq(to, pair)) {
+                    self.flush(shared);
+                    self.to = Some(pair.clone());
+                }
+                if !self.add(pair, port, read) {
                     lease.drops.add(Drop::NotIp, 1);
-                } else if let Some(pair) = members.by_number(number) {
-                    self.send(shared, pair);
+                }
+                if self.segments.len() >= ENOUGH {
+                    self.flush(shared);
                 }
             }
         }
+    }
+
+    /// Rule 4 and 5, up to sealing; whether the packet is well formed.
+    fn add(&mut self, pair: &Pair, port: &Port, read: &mut [u8]) -> bool {
+        let before = self.segments.len();
+        let Some(header) = Header::read(read) else {
+            return false;
+        };
+        let packet = &mut read[HEADER..];
+        if !split(&header, packet, &mut self.segments) {
+            return false;
+        }
+        let bound = pair.bound().map(usize::from);
+        if let Some(bound) = bound.filter(|bound| self.segments.longest(before) > *bound) {
+            self.segments.truncate(before);
+            pair.drops.add(Drop::TooBig, 1);
+            if let Some(answer) = too_big(packet, bound as u16) {
+                port.write(&answer);
+            }
+        }
+        true
+    }
+
+    /// Sends all that waits.
+    fn flush(&mut self, shared: &Shared) {
+        if let Some(pair) = self.to.take() {
+            self.send(shared, &pair);
+        }
+        self.segments.clear();
     }
 
     fn send(&mut self, shared: &Shared, pair: &Pair) {

@@ -13,10 +13,12 @@ mod checksum;
 mod header;
 mod merge;
 mod split;
+mod too_big;
 
 pub(crate) use header::Header;
 pub(crate) use merge::Merger;
 pub(crate) use split::{Segments, split};
+pub(crate) use too_big::too_big;
 
 /// IP protocol numbers.
 const TCP: u8 = 6;

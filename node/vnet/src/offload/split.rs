@@ -16,6 +16,19 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
+    /// The longest of those from `first` on; 0 if there are none.
+    pub(crate) fn longest(&self, first: usize) -> usize {
+        let lengths = (first..self.len()).map(|index| self.get(index).len());
+        lengths.max().unwrap_or(0)
+    }
+
+    /// Forgets those from `first` on.
+    pub(crate) fn truncate(&mut self, first: usize) {
+        let end = first.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.bytes.truncate(end);
+        self.ends.truncate(first);
+    }
+
     /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();

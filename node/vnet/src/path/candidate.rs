@@ -93,6 +93,27 @@ pub(super) const KEEPALIVE: Duration = Duration::from_secs(20);
 const PAUSE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
 /// Probes that may still be answered.
 const OPEN: usize = 32;
+/// Sizes of inner packets that are tried on a way in use, one after the other.
+pub(super) const SIZES: [u16; 3] = [1280, 1420, 8900];
+/// How often each is tried, and how long an answer is waited for.
+const TRIES: (u8, Duration) = (3, Duration::from_secs(1));
+
+/// A probe that may still be answered.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    number: u64,
+    sent: Time,
+    /// Of a trial of sizes: the inner packet's bytes that it stands for.
+    size: Option<u16>,
+}
+
+/// Which size is tried now.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trial {
+    step: usize,
+    tries: u8,
+    next: Time,
+}
 
 /// A candidate with what is known of it.
 #[derive(Clone, Debug)]
@@ -104,7 +125,10 @@ pub(super) struct Way {
     burst: u8,
     pause: Duration,
     pub(super) next: Time,
-    open: VecDeque<(u64, Time)>,
+    open: VecDeque<Open>,
+    trial: Trial,
+    /// The largest of [`SIZES`] that got through; none before an answer.
+    pub(super) mtu: Option<u16>,
     /// Smoothed; none before an answer.
     pub(super) round_trip: Option<Duration>,
     /// When the other member was last heard on it.
@@ -122,6 +146,8 @@ impl Way {
             pause: PAUSE.0,
             next: now,
             open: VecDeque::new(),
+            trial: Trial::default(),
+            mtu: None,
             round_trip: None,
             heard: None,
             answers: false,
@@ -139,6 +165,8 @@ impl Way {
     pub(super) fn give_up(&mut self, now: Time) {
         self.answers = false;
         self.round_trip = None;
+        self.mtu = None;
+        self.trial = Trial::default();
         self.hurry(now);
     }
 
@@ -147,10 +175,7 @@ impl Way {
         if now < self.next {
             return false;
         }
-        if self.open.len() == OPEN {
-            self.open.pop_front();
-        }
-        self.open.push_back((number, now));
+        self.note(now, number, None);
         self.burst = self.burst.saturating_sub(1);
         let wait = match (self.answers, self.burst) {
             (true, _) => KEEPALIVE,
@@ -165,23 +190,65 @@ impl Way {
         true
     }
 
+    /// Whether a size is to be tried now, and which; notes it under its number.
+    pub(super) fn try_size(&mut self, now: Time, number: u64) -> Option<u16> {
+        let size = *SIZES.get(self.trial.step)?;
+        if !self.answers || now < self.trial.next {
+            return None;
+        }
+        if self.trial.tries == TRIES.0 {
+            self.trial.step = SIZES.len();
+            return None;
+        }
+        self.trial.tries += 1;
+        self.trial.next = now + TRIES.1;
+        self.note(now, number, Some(size));
+        Some(size)
+    }
+
+    /// The largest that got through, once all were tried.
+    pub(super) fn bound(&self) -> Option<u16> {
+        self.mtu.filter(|_| self.trial.step >= SIZES.len())
+    }
+
+    fn note(&mut self, sent: Time, number: u64, size: Option<u16>) {
+        if self.open.len() == OPEN {
+            self.open.pop_front();
+        }
+        self.open.push_back(Open { number, sent, size });
+    }
+
     /// Takes the answer to one of its probes.
     pub(super) fn answered(&mut self, number: u64, now: Time) -> bool {
-        let Some(at) = self.open.iter().position(|(open, _)| *open == number) else {
+        let Some(at) = self.open.iter().position(|open| open.number == number) else {
             return false;
         };
-        let Some((_, sent)) = self.open.remove(at) else {
+        let Some(open) = self.open.remove(at) else {
             return false;
         };
-        let sample = now.saturating_sub(sent);
+        self.heard = Some(now);
+        if let Some(size) = open.size {
+            self.got_through(size);
+            return true;
+        }
+        let sample = now.saturating_sub(open.sent);
         let smooth = |old: Duration| (old * 3 + sample) / 4;
         self.round_trip = Some(self.round_trip.map_or(sample, smooth));
-        self.heard = Some(now);
         if !self.answers {
             self.answers = true;
             self.pause = PAUSE.0;
             self.next = now + KEEPALIVE;
         }
         true
+    }
+
+    fn got_through(&mut self, size: u16) {
+        self.mtu = self.mtu.max(Some(size));
+        if SIZES.get(self.trial.step) == Some(&size) {
+            self.trial = Trial {
+                step: self.trial.step + 1,
+                ..Trial::default()
+            };
+        }
     }
 }

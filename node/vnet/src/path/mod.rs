@@ -15,7 +15,9 @@
 //! 5. A way that answers is probed each 20 s, in use or not; that keeps NATs open.
 //! 6. An authentic datagram from a source that is no candidate makes it one, and it is probed: the
 //!    other member has moved, or its NAT gave it a new port. One a second at the most.
-//! 7. Each end chooses for itself; the two directions may take different ways.
+//! 7. On the way in use packets of 1280, 1420 and 8900 bytes are tried by probes as long as the
+//!    sealed packet would be; the largest that is answered is what the way takes.
+//! 8. Each end chooses for itself; the two directions may take different ways.
 
 mod candidate;
 mod message;
@@ -39,6 +41,8 @@ pub const SILENT: Duration = Duration::from_secs(6);
 const DOUBT: Duration = Duration::from_millis(500);
 /// Between candidates that were only heard.
 const LEARN: Duration = Duration::from_secs(1);
+/// Bytes that sealing adds to an inner packet.
+pub(crate) const SEAL: usize = 32;
 /// Answers in one second at the most.
 const ANSWERS: u32 = 200;
 
@@ -117,6 +121,16 @@ impl Path {
     /// Round trip on the way in use.
     pub fn round_trip(&self) -> Option<Duration> {
         self.active.and_then(|at| self.ways[at].round_trip)
+    }
+
+    /// Bytes of an inner packet that the way in use is known to take; none before it was tried.
+    pub fn mtu(&self) -> Option<u16> {
+        self.active.and_then(|at| self.ways[at].mtu)
+    }
+
+    /// Bytes of an inner packet that the way in use takes at the most, once that is known.
+    pub fn bound(&self) -> Option<u16> {
+        self.active.and_then(|at| self.ways[at].bound())
     }
 
     /// The address that the other member last saw us at.
@@ -198,6 +212,21 @@ impl Path {
                 let bytes = self.keys.probe(number, 0);
                 self.outputs.push(Output { via, bytes });
             }
+        }
+        self.try_sizes(now);
+    }
+
+    /// Rule 7.
+    fn try_sizes(&mut self, now: Time) {
+        let Some(at) = self.active else {
+            return;
+        };
+        let number = self.keys.number(self.counter);
+        if let Some(size) = self.ways[at].try_size(now, number) {
+            self.counter = self.counter.wrapping_add(1);
+            let via = self.ways[at].candidate.via;
+            let bytes = self.keys.probe(number, usize::from(size) + SEAL);
+            self.outputs.push(Output { via, bytes });
         }
     }
 

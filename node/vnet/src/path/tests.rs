@@ -24,6 +24,8 @@ struct World {
     relay: bool,
     left_seen_as: SocketAddr,
     probes: usize,
+    /// Bytes of a datagram that arrive at the most.
+    longest: usize,
 }
 
 impl World {
@@ -37,6 +39,7 @@ impl World {
             relay: true,
             left_seen_as: address(LEFT),
             probes: 0,
+            longest: usize::MAX,
         };
         world.left.announce(left, world.now);
         world.right.announce(right, world.now);
@@ -83,7 +86,7 @@ impl World {
             } else {
                 self.left_seen_as
             };
-            if self.open(&output.via) {
+            if self.open(&output.via) && output.bytes.len() <= self.longest {
                 assert!(self.right.message(&output.bytes, source, self.now));
             }
         }
@@ -236,4 +239,17 @@ fn a_recorded_probe_neither_moves_nor_multiplies() {
     assert!(world.right.take_outputs().len() <= ANSWERS as usize);
     assert!(world.right.ways.len() <= 3);
     assert_eq!(world.kinds().1, Some(Kind::Direct));
+}
+
+#[test]
+fn the_size_that_a_way_takes_is_found() {
+    for (longest, found) in [(65_535, 8900), (1472, 1420), (1400, 1280)] {
+        let mut world = World::usual();
+        world.longest = longest;
+        world.pass(SECOND * 10, true);
+        assert_eq!(world.left.mtu(), Some(found));
+        let probes = world.probes;
+        world.pass(SECOND * 15, true);
+        assert!(world.probes < probes + 5, "it does not go on");
+    }
 }

@@ -102,9 +102,9 @@ impl Two {
     }
 }
 
-/// Waits until something holds, ten seconds at the most.
+/// Waits until something holds, half a minute at the most.
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + Duration::from_secs(10);
+    let end = Instant::now() + Duration::from_secs(30);
     while !holds() {
         assert!(Instant::now() < end, "not in time: {what}");
         std::thread::sleep(Duration::from_millis(20));

@@ -19,8 +19,9 @@ struct Wire {
 }
 
 impl Wire {
-    /// One socket that the first node sends to, one that the second sends to.
-    fn new(sockets: [UdpSocket; 2], ends: [SocketAddr; 2]) -> Wire {
+    /// One socket that the first node sends to, one that the second sends to; datagrams that are
+    /// longer than `longest` are lost.
+    fn new(sockets: [UdpSocket; 2], ends: [SocketAddr; 2], longest: usize) -> Wire {
         let (keep, seen) = channel();
         let at = [0, 1].map(|i: usize| sockets[i].local_addr().expect("an address"));
         for from in 0..2 {
@@ -30,7 +31,9 @@ impl Wire {
             std::thread::spawn(move || {
                 let mut buffer = [0; 65_535];
                 while let Ok((bytes, _)) = inward.recv_from(&mut buffer) {
-                    outward.send_to(&buffer[..bytes], to).ok();
+                    if bytes <= longest {
+                        outward.send_to(&buffer[..bytes], to).ok();
+                    }
                     if keep.send((from, buffer[..bytes].to_vec())).is_err() {
                         return;
                     }
@@ -47,11 +50,15 @@ impl Wire {
 }
 
 /// Two nodes with a wire between them that can be read.
-fn tapped(byte: u8, key: u8) -> Option<(Two, Wire)> {
+fn tapped(byte: u8, key: u8, longest: usize) -> Option<(Two, Wire)> {
     let mut ranks = [Rank::start(byte, 0)?, Rank::start(byte, 1)?];
     let nodes = [Node::new(key), Node::new(key + 1)];
     let socket = || UdpSocket::bind("127.0.0.1:0").expect("a socket");
-    let wire = Wire::new([socket(), socket()], [nodes[0].at(), nodes[1].at()]);
+    let wire = Wire::new(
+        [socket(), socket()],
+        [nodes[0].at(), nodes[1].at()],
+        longest,
+    );
     let way = |at| [Candidate::at(Kind::Direct, at)];
     nodes[0].open(byte, &[0], vec![nodes[1].member_by(&[1], &way(wire.at[0]))]);
     nodes[1].open(byte, &[1], vec![nodes[0].member_by(&[0], &way(wire.at[1]))]);
@@ -66,7 +73,7 @@ fn tapped(byte: u8, key: u8) -> Option<(Two, Wire)> {
 
 #[test]
 fn who_is_in_between_reads_nothing_and_cannot_send_again() {
-    let Some((mut two, wire)) = tapped(30, 30) else {
+    let Some((mut two, wire)) = tapped(30, 30, usize::MAX) else {
         return;
     };
     let marker = b"a-marker-that-nobody-may-read";
@@ -222,7 +229,7 @@ fn no_route_leads_out_of_the_lease() {
 
 #[test]
 fn a_closed_lease_and_a_removed_member_are_unknown() {
-    let Some((mut two, wire)) = tapped(70, 70) else {
+    let Some((mut two, wire)) = tapped(70, 70, usize::MAX) else {
         return;
     };
     assert!(two.works());
@@ -291,4 +298,18 @@ fn a_flood_of_handshakes_is_bounded() {
     until("most are refused", || {
         target.status(75).drops.of(Why::Flood) > 500
     });
+}
+
+#[test]
+fn a_job_learns_what_a_narrow_way_takes() {
+    let Some((mut two, _wire)) = tapped(77, 77, 1400) else {
+        return;
+    };
+    assert!(two.works());
+    let pair = |two: &Two| two.nodes[0].status(77).pairs[0].clone();
+    until("1280 is found", || pair(&two).mtu == Some(1280));
+    // All sizes are tried before one is known to be the largest; until then packets are lost.
+    let to = two.ranks[1].address.v4;
+    assert_eq!(two.ranks[0].ask(&format!("stream {to} 300000")), "yes");
+    assert!(pair(&two).drops.of(Why::TooBig) > 0);
 }

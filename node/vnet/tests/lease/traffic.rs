@@ -2,7 +2,7 @@
 
 use gridbay_vnet::path::Kind;
 
-use crate::nodes::{Node, Two};
+use crate::nodes::{Node, Two, until};
 use crate::rank::Rank;
 
 #[test]
@@ -28,6 +28,9 @@ fn two_nodes_carry_datagrams_and_streams() {
         );
         assert_eq!(two.ranks[0].ask(&format!("burst {} 20 5000", to.v6)), "20");
     }
+    until("the loopback takes the largest", || {
+        two.nodes[0].status(1).pairs[0].mtu == Some(8900)
+    });
     let status = two.nodes[0].status(1);
     let pair = &status.pairs[0];
     assert_eq!(status.attached, [0]);

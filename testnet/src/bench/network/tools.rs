@@ -196,10 +196,12 @@ fn wireguard_keys(folder: &Path) -> anyhow::Result<()> {
 
 fn wireguard(stage: &Stage, end: usize) -> anyhow::Result<Process> {
     let name = format!("gbwg{}{end}", std::process::id());
+    let socket = PathBuf::from(format!("/var/run/wireguard/{name}.sock"));
+    // One of an earlier turn stays when its process is killed.
+    fs::remove_file(&socket).ok();
     let mut process = stage.inside(end, at("wireguard-go"));
     process.args(["-f", &name]).env("LOG_LEVEL", "error");
     let process = start(&mut process)?;
-    let socket = PathBuf::from(format!("/var/run/wireguard/{name}.sock"));
     wait_for(|| socket.exists())?;
     let public = fs::read_to_string(stage.folder.join(format!("wg{}.pub", 1 - end)))?;
     let mut set = stage.inside(end, at("wg"));
