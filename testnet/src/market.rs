@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::{How, JobId, JobRecord, JobRequest, Staged, Want};
+use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::job::InputFile;
 use gridbay_protocol::units::Credits;
 
@@ -39,6 +40,8 @@ pub(crate) struct Ask {
     pub(crate) inputs: Vec<File>,
     /// Files to bring back.
     pub(crate) outputs: Vec<String>,
+    /// How it keeps its progress, if it does.
+    pub(crate) checkpoint: Option<Checkpoint>,
 }
 
 /// Stages the inputs of an order at a node.
@@ -75,7 +78,7 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
         inputs,
         outputs: ask.outputs.clone(),
         network: false,
-        checkpoint: None,
+        checkpoint: ask.checkpoint.clone(),
     })
 }
 

@@ -176,6 +176,7 @@ pub(super) async fn one_after_another(
             argv: vec!["true".to_owned()],
             inputs: Vec::new(),
             outputs: Vec::new(),
+            checkpoint: None,
         };
         let request = market::stage(client, &ask).await?;
         let mut record = market::submit(client, &request).await?;

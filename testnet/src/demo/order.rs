@@ -46,6 +46,7 @@ impl Wish {
             argv: self.work.argv(),
             inputs: self.work.inputs(),
             outputs: result.into_iter().collect(),
+            checkpoint: self.work.checkpoint(),
         };
         market::stage(client, &ask).await
     }

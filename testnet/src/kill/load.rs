@@ -189,6 +189,7 @@ fn ask(name: String, how: How) -> Ask {
         how,
         inputs: Vec::new(),
         outputs: Vec::new(),
+        checkpoint: None,
     }
 }
 

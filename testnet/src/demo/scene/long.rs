@@ -17,7 +17,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage
         .progress
         .tell("long jobs bid for the large class, which has 4 nodes; 7 are wanted");
-    let wish = |name, buyer, nodes, price, seconds| Wish {
+    let wish = |name, buyer, nodes, price, work| Wish {
         name,
         buyer,
         class: "large",
@@ -25,14 +25,14 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         max_price: Some(credits(price)),
         how: How::BID,
         seconds: LONG,
-        work: Work::Sleep(seconds),
+        work,
     };
     let wishes = vec![
-        wish(STEADY[0], "b1", 1, 48, 18),
-        wish(STEADY[1], "b2", 2, 44, 18),
-        wish(LOWEST, "b3", 1, 24, 12),
-        wish("late", "b4", 1, 19, 2),
-        wish("too-low", "b5", 2, 9, 2),
+        wish(STEADY[0], "b1", 1, 48, Work::Sleep(18)),
+        wish(STEADY[1], "b2", 2, 44, Work::Sleep(18)),
+        wish(LOWEST, "b3", 1, 24, Work::Count(120)),
+        wish("late", "b4", 1, 19, Work::Sleep(2)),
+        wish("too-low", "b5", 2, 9, Work::Sleep(2)),
     ];
     stage.send(wishes).await?;
     let what = "the winners of the large class run";

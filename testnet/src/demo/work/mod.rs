@@ -3,14 +3,17 @@
 //! A job sees only the system's programs and its own work directory, so each brings its script and
 //! data as input files. Its output is compared with results that this program computes by itself.
 
+mod count;
 mod hash;
 mod output;
 mod sleep;
 mod words;
 
+pub(crate) use count::began;
 pub(crate) use output::Output;
 
 use crate::market::File;
+use gridbay_protocol::checkpoint::Checkpoint;
 
 /// The work of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +24,16 @@ pub(crate) enum Work {
     Hash,
     /// Counts seconds. Starts again from nothing when it was preempted.
     Sleep(u32),
+    /// Counts tenths of seconds. Goes on where it was when it was preempted.
+    Count(u32),
 }
 
 impl Work {
     /// Program and arguments.
     pub(crate) fn argv(self) -> Vec<String> {
         let mut argv = vec!["sh".to_owned(), "job.sh".to_owned()];
-        if let Work::Sleep(seconds) = self {
-            argv.push(seconds.to_string());
+        if let Work::Sleep(number) | Work::Count(number) = self {
+            argv.push(number.to_string());
         }
         argv
     }
@@ -38,6 +43,7 @@ impl Work {
             Work::Words => words::SCRIPT,
             Work::Hash => hash::SCRIPT,
             Work::Sleep(_) => sleep::SCRIPT,
+            Work::Count(_) => count::SCRIPT,
         };
         let mut files = vec![file("job.sh", script)];
         if self == Work::Words {
@@ -49,12 +55,17 @@ impl Work {
     pub(crate) fn result_file(self) -> Option<&'static str> {
         (self == Work::Words).then_some(words::RESULT)
     }
+    /// How it keeps its progress, if it does.
+    pub(crate) fn checkpoint(self) -> Option<Checkpoint> {
+        matches!(self, Work::Count(_)).then(count::checkpoint)
+    }
     /// Judges the outputs of all ranks: what was right in a few words, or what was wrong.
     pub(crate) fn judge(self, outputs: &[Output]) -> Result<String, String> {
         match self {
             Work::Words => words::judge(outputs),
             Work::Hash => hash::judge(outputs),
             Work::Sleep(seconds) => sleep::judge(seconds, outputs),
+            Work::Count(tenths) => count::judge(tenths, outputs),
         }
     }
 }
@@ -76,11 +87,14 @@ pub(crate) fn run_here(work: Work, rank: u32, size: u32) -> Output {
         std::fs::write(path, file.content).unwrap();
     }
     let argv = work.argv();
+    let checkpoint = dir.path().join("ckpt");
+    std::fs::create_dir(&checkpoint).unwrap();
     let done = std::process::Command::new(&argv[0])
         .args(&argv[1..])
         .current_dir(dir.path())
         .env("GRIDBAY_RANK", rank.to_string())
         .env("GRIDBAY_SIZE", size.to_string())
+        .env("GRIDBAY_CHECKPOINT", checkpoint)
         .output()
         .unwrap();
     let complaint = String::from_utf8_lossy(&done.stderr);

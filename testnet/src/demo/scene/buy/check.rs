@@ -1,9 +1,11 @@
 //! The buy displaced a bid, and the displaced order resumed and finished, or has its refund and its
-//! compensation. A compensation that was paid is named either way.
+//! compensation. A compensation that was paid is named either way. One that keeps its progress
+//! resumed where it was.
 
 use crate::demo::check::Verdict;
 use crate::demo::evidence::{Auction, Evidence};
 use crate::demo::order::Order;
+use crate::demo::work::began;
 use gridbay_node::api::types::{AuctionRecord, JobState, Signed};
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::payment::Reason;
@@ -21,10 +23,12 @@ pub(crate) fn judge(evidence: &Evidence) -> Verdict {
         if !resumed && (compensation.0 == 0 || refund.0 == 0) {
             return Err(format!("{name} neither resumed nor was it made good"));
         }
-        let end = if resumed {
-            "resumed and finished"
-        } else {
-            "was paid out"
+        let end = match resumed {
+            true => match progress(order).map_err(|wrong| format!("{name} {wrong}"))? {
+                Some(from) => format!("resumed at {from} and finished"),
+                None => "resumed and finished".to_owned(),
+            },
+            false => "was paid out".to_owned(),
         };
         told.push(format!("{name} {end}, compensation {compensation} credits"));
     }
@@ -32,6 +36,26 @@ pub(crate) fn judge(evidence: &Evidence) -> Verdict {
         return Err("no order knows that it was preempted".to_owned());
     }
     Ok(told.join("; "))
+}
+
+/// Where an order that keeps its progress resumed: not at zero, and with the count that its last
+/// checkpoint had. It lost no more than lies between two of them.
+fn progress(order: &Order) -> Result<Option<u32>, String> {
+    let Some(keeps) = order.wish.work.checkpoint() else {
+        return Ok(None);
+    };
+    let record = &order.record;
+    let last = record.attempts.last().and_then(|a| a.resumed);
+    last.ok_or("went on from no checkpoint")?;
+    let lost = record.lost_seconds;
+    if lost > u64::from(keeps.every_seconds) {
+        return Err(format!("lost {lost} s of its work"));
+    }
+    let output = order.outputs.first().and_then(|output| began(0, output));
+    match output {
+        Some(0) | None => Err("began at zero again".to_owned()),
+        from => Ok(from),
+    }
 }
 
 /// The receipts for an order under a reason. A compensation is booked on the order of the buy that
@@ -60,7 +84,48 @@ fn displacing(auction: &Auction) -> Option<OrderId> {
 mod tests {
     use super::*;
     use crate::demo::sample;
-    use gridbay_node::api::types::Movement;
+    use crate::demo::work::Work;
+    use gridbay_node::api::types::{JobAttempt, Movement, ResumedFrom};
+    use gridbay_protocol::keys::SecretKey;
+
+    /// An attempt that went on from another one's checkpoint.
+    fn attempt() -> JobAttempt {
+        JobAttempt {
+            rank: 0,
+            attempt: 1,
+            node: SecretKey::from_seed(&[1; 32]).public(),
+            seller: None,
+            started_ms: Some(1),
+            ended_ms: Some(2),
+            end: Some("done".into()),
+            resumed: Some(ResumedFrom {
+                attempt: 0,
+                bytes: 3,
+                age_seconds: 1,
+            }),
+            lost_seconds: 0,
+        }
+    }
+
+    #[test]
+    fn progress_that_was_lost_is_found() {
+        let mut good = sample::good();
+        let late = sample::order(&mut good, "late");
+        late.wish.work = Work::Count(30);
+        late.record.attempts = vec![attempt()];
+        late.outputs[0].stdout = "rank 0 from 17\nrank 0 counted 30\n".into();
+        assert!(judge(&good).unwrap().contains("late resumed at 17"));
+        let change = |change: fn(&mut Order)| {
+            let mut bad = good.clone();
+            change(sample::order(&mut bad, "late"));
+            judge(&bad).unwrap_err()
+        };
+        let zero = change(|o| o.outputs[0].stdout = "rank 0 from 0\n".into());
+        assert!(zero.contains("at zero"));
+        assert!(change(|o| o.record.lost_seconds = 3).contains("lost 3 s"));
+        let none = change(|o| o.record.attempts[0].resumed = None);
+        assert!(none.contains("no checkpoint"));
+    }
 
     #[test]
     fn a_buy_that_displaces_nobody_shows_nothing() {
