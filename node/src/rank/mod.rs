@@ -1,7 +1,8 @@
 //! The program inside a networked job that lets the ranks of a lease run commands on one another.
 //!
-//! The sandbox shows it to networked jobs as [`PROGRAM`]; it is the node's own program under another
-//! name. Its commands speak to the other ranks over the lease's network, and to nobody else:
+//! The sandbox shows it to networked jobs as [`PROGRAM`]; it is the node's own program under
+//! another name. Its commands speak to the other ranks over the lease's network, and to nobody
+//! else:
 //!
 //! ```text
 //! gridbay-rank lead hosts|mpi|dask PROGRAM…   rank 0 runs the program, the others serve it

@@ -13,6 +13,7 @@ mod checkpoints;
 mod cluster;
 pub mod complaint;
 mod experience;
+mod introductions;
 mod jobs;
 mod leaving;
 mod losses;

@@ -15,9 +15,9 @@
 //! | a contract | see `jobs` |
 
 use super::appeal::Opening;
-use super::cluster::Introductions;
 use super::complaint::Unserved;
 use super::experience::Experience;
+use super::introductions::Introductions;
 use super::pace::{LastAsked, RESEND_HEIGHTS};
 use super::record::{Finish, Milestones, Record};
 pub use super::seen::Seen;

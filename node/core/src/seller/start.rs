@@ -5,7 +5,8 @@
 //! order serves a job of a contract, that job and its client count instead.
 //!
 //! On a disk that is short of room nothing is started, and where the machine has no networks for
-//! leases, nothing that wants one: the lease is failed, if nothing of it runs here, so that the buyer pays no more for it and its order can win units elsewhere.
+//! leases, nothing that wants one: the lease is failed, if nothing of it runs here, so that the
+//! buyer pays no more for it and its order can win units elsewhere.
 
 use super::{BUYER_JOBS, JOBS, Job, JobMemo, Seller};
 use crate::agent::{Phase, RunId, SignedStart, Start, StartRefusal};

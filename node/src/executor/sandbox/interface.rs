@@ -1,5 +1,5 @@
-//! The device of a job in its lease's network: made by *init* inside the job's own namespaces, where
-//! that takes no privilege, and handed to the supervisor.
+//! The device of a job in its lease's network: made by *init* inside the job's own namespaces,
+//! where that takes no privilege, and handed to the supervisor.
 //!
 //! The job can neither change it nor make another one: it has no capability, no `/dev/net/tun`, and
 //! no raw sockets.
