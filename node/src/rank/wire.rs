@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Port at which ranks take orders, on their addresses in the lease's network alone.
 pub(super) const PORT: u16 = 7_470;
 /// Bytes of an order at the most.
-const ORDER: u64 = 256 * 1024;
+const ORDER: usize = 256 * 1024;
 /// Bytes of a frame at the most.
 pub(super) const FRAME: usize = 64 * 1024;
 
@@ -51,15 +51,18 @@ pub(super) fn write_order(mut to: impl Write, order: &Order) -> io::Result<()> {
 }
 
 /// Reads byte by byte: what follows the line is not the line's.
-pub(super) fn read_order(from: impl Read) -> io::Result<Order> {
-    let mut line = Vec::new();
-    for byte in from.take(ORDER).bytes() {
-        match byte? {
-            b'\n' => return Ok(serde_json::from_slice(&line)?),
-            byte => line.push(byte),
+pub(super) fn read_order(mut from: impl Read) -> io::Result<Order> {
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while line.len() < ORDER {
+        from.read_exact(&mut byte)?;
+        match byte {
+            [b'\n'] => return Ok(serde_json::from_slice(&line)?),
+            [byte] => line.push(byte),
         }
     }
-    Err(io::ErrorKind::UnexpectedEof.into())
+    Err(io::Error::other(format!(
+        "an order of more than {ORDER} bytes"
+    )))
 }
 
 pub(super) fn write_frame(mut to: impl Write, kind: Kind, bytes: &[u8]) -> io::Result<()> {
