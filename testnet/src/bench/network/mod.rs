@@ -49,6 +49,7 @@ pub(crate) fn run(options: &Options, progress: &Progress) -> anyhow::Result<Figu
     std::fs::create_dir_all(&folder)?;
     let measured = rounds(options, &folder, progress);
     std::fs::remove_dir_all(&folder).ok();
+    tools::tidy();
     measured
 }
 

@@ -194,10 +194,23 @@ fn wireguard_keys(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn wireguard(stage: &Stage, end: usize) -> anyhow::Result<Process> {
+/// Name of wireguard-go's device at an end, and the socket by which it is configured.
+fn wireguard_names(end: usize) -> (String, PathBuf) {
     let name = format!("gbwg{}{end}", std::process::id());
     let socket = PathBuf::from(format!("/var/run/wireguard/{name}.sock"));
-    // One of an earlier turn stays when its process is killed.
+    (name, socket)
+}
+
+/// Removes what a killed wireguard-go leaves outside its namespace.
+pub(super) fn tidy() {
+    for end in [0, 1] {
+        fs::remove_file(wireguard_names(end).1).ok();
+    }
+}
+
+fn wireguard(stage: &Stage, end: usize) -> anyhow::Result<Process> {
+    let (name, socket) = wireguard_names(end);
+    // One of an earlier turn would be taken for this one's.
     fs::remove_file(&socket).ok();
     let mut process = stage.inside(end, at("wireguard-go"));
     process.args(["-f", &name]).env("LOG_LEVEL", "error");
