@@ -82,6 +82,9 @@ pub struct Plan {
     /// Whether users sell and hire at posted prices as well.
     #[serde(default)]
     pub hires: bool,
+    /// Whether some jobs keep their progress.
+    #[serde(default)]
+    pub progress: bool,
     /// Milliseconds of the world with faults and load.
     pub active_ms: u64,
     /// Milliseconds after that with neither, in which all must come to rest.
@@ -110,6 +113,7 @@ impl Plan {
             switch_cost: 0,
             surcharge_ppm: 0,
             hires: false,
+            progress: false,
             active_ms: 40_000,
             calm_ms: 20_000,
             weather: Weather::FAIR,

@@ -74,6 +74,8 @@ impl Shrinking {
         self.takes(plan);
         let plan = self.with(|plan| plan.hires = false);
         self.takes(plan);
+        let plan = self.with(|plan| plan.progress = false);
+        self.takes(plan);
         for _ in 0..3 {
             let plan = self.with(|plan| plan.deed_ms *= 2);
             self.takes(plan);

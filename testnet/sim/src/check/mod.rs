@@ -31,6 +31,7 @@ pub(crate) mod i16_plans;
 mod i17_pace;
 mod i18_beacon;
 mod i19_members;
+mod i20_progress;
 pub mod judge;
 mod naive;
 mod pools;
@@ -64,6 +65,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i17_pace::LongRun>::default(),
         Box::<i18_beacon::Reveals>::default(),
         Box::<i19_members::Members>::default(),
+        Box::<i20_progress::Progress>::default(),
     ];
     all.extend(ways::checks());
     // By their numbers; who is first to object is named.

@@ -29,9 +29,9 @@ macro_rules! variants {
 
 variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, About, Asked, Answered, Command, Staged, JobPhase, Fetched,
-    Hinted;
+    Hinted, Checkpointed;
     // Disks of this world are never short of room.
-    Short, Checkpointed
+    Short
 );
 variants!(COMMANDS, command_name, Command:
     Amend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
@@ -39,8 +39,9 @@ variants!(COMMANDS, command_name, Command:
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
     StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
-    SaveWithheld, Connect, Disconnect;
-    ShowCheckpoint, ReadKept, FetchCheckpoint, KeepCheckpoint
+    SaveWithheld, Connect, Disconnect, ShowCheckpoint, FetchCheckpoint, KeepCheckpoint;
+    // A checkpoint of this world comes with its manifest.
+    ReadKept
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

@@ -4,6 +4,7 @@ use crate::world::World;
 use gridbay_core::buy::{NewOrder, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
+use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::units::Credits;
@@ -59,6 +60,12 @@ impl World {
     fn job(&mut self) -> JobSpec {
         let seconds = self.load.rng.range(1, 6).to_string();
         let brings = self.load.rng.chance(300_000);
+        let keeps = self.plan.progress && self.load.rng.chance(600_000);
+        let checkpoint = keeps.then(|| Checkpoint {
+            folder: "ckpt".to_owned(),
+            grace_seconds: 2,
+            every_seconds: self.load.rng.range(1, 3) as u32,
+        });
         JobSpec {
             argv: vec!["sleep".into(), seconds],
             env: vec![],
@@ -66,7 +73,7 @@ impl World {
             outputs: brings.then(|| "result".to_owned()).into_iter().collect(),
             wall_seconds: 600,
             network: false,
-            checkpoint: None,
+            checkpoint,
         }
     }
 }

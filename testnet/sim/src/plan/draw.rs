@@ -30,6 +30,8 @@ impl Plan {
         // One seed of some five, by a stream of its own: the others are as they were before hires,
         // and the name leaves those alone by which planted faults were found.
         plan.hires = Rng::new(seed, "hirers").chance(200_000);
+        // Likewise.
+        plan.progress = Rng::new(seed, "progress").chance(200_000);
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
         plan

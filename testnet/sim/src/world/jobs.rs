@@ -35,17 +35,32 @@ impl World {
                 shelf.output.remove(&(order, task));
             }
             Effect::Stage {
-                job, spec, memo, ..
+                job,
+                from,
+                spec,
+                memo,
+                resume,
             } => {
                 shelf.memos.insert(job, memo);
+                let slept = self.slept(&from, resume.as_ref());
                 let phase = Phase::Staging;
-                shelf.jobs.insert(job, Played { spec, phase });
+                let slept_ms = slept.unwrap_or(0);
+                let played = Played {
+                    spec,
+                    phase,
+                    slept_ms,
+                };
+                self.machines[n].shelf.jobs.insert(job, played);
                 // One staging of twenty fails.
-                let ok = !self.rng.chance(50_000);
+                let ok = !self.rng.chance(50_000) && slept.is_some();
                 let after = self.rng.range(1, 50);
                 self.input(n, after, Input::Staged { job, ok });
             }
             Effect::StartJob { job, spec, .. } => self.start_job(n, job, spec),
+            Effect::KeepCheckpoint { order, task, keep } => {
+                let held = shelf.checkpoints.entry((order, task)).or_default();
+                held.retain(|id| keep.is_some_and(|k| k.manifest == *id));
+            }
             Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
             Effect::Connect { token, .. } => {
                 let card = card(n, self.machines[n].life);
@@ -64,12 +79,16 @@ impl World {
         let started_ms = EPOCH_MS + self.now;
         let phase = Phase::Running { started_ms };
         let seconds: u64 = spec.argv.get(1).and_then(|s| s.parse().ok()).unwrap_or(1);
-        self.machines[n]
-            .shelf
-            .jobs
-            .insert(job, Played { spec, phase });
+        let jobs = &mut self.machines[n].shelf.jobs;
+        let slept_ms = jobs.get(&job).map_or(0, |staged| staged.slept_ms);
+        let played = Played {
+            spec,
+            phase,
+            slept_ms,
+        };
+        jobs.insert(job, played);
         self.input(n, 0, Input::JobPhase { job, phase });
-        let at = self.now + seconds * 1_000;
+        let at = self.now + (seconds * 1_000).saturating_sub(slept_ms);
         self.queue.push(at, Event::JobEnds { node: n, job });
     }
     pub(super) fn job_ends(&mut self, n: usize, job: RunId) {

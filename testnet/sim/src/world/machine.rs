@@ -14,14 +14,17 @@ use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Fault, Host, HostConfig};
 use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::ids::ContentId;
 use gridbay_protocol::job::JobSpec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A job that the world plays.
 #[derive(Clone, Debug)]
 pub(crate) struct Played {
     pub(crate) spec: JobSpec,
     pub(crate) phase: Phase,
+    /// Milliseconds that earlier attempts slept.
+    pub(crate) slept_ms: u64,
 }
 
 /// The files on the machine besides the ledger's: durable when written.
@@ -31,6 +34,8 @@ pub(crate) struct Shelf {
     pub(crate) output: BTreeMap<(OrderKey, u32), Vec<u8>>,
     pub(crate) memos: BTreeMap<RunId, Vec<u8>>,
     pub(crate) jobs: BTreeMap<RunId, Played>,
+    /// Checkpoints of own orders' tasks, by their manifests.
+    pub(crate) checkpoints: BTreeMap<(OrderKey, u32), BTreeSet<ContentId>>,
     /// The offers that the node holds back.
     pub(crate) withheld: Vec<u8>,
 }

@@ -15,6 +15,7 @@ mod jobs;
 pub(crate) mod machine;
 mod net;
 mod perform;
+mod progress;
 mod questions;
 mod queue;
 mod trouble;
@@ -35,6 +36,7 @@ use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::memo;
 use net::Net;
+use progress::Shows;
 use questions::Questions;
 use queue::{Event, Queue};
 use std::collections::BTreeMap;
@@ -64,6 +66,8 @@ pub struct World {
     net: Net,
     queue: Queue,
     questions: Questions,
+    /// Checkpoints that sellers' machines showed.
+    pub(crate) shows: Shows,
     by_key: BTreeMap<[u8; 32], usize>,
     pub(crate) load: Load,
     rng: Rng,
@@ -89,6 +93,7 @@ impl World {
             net: Net::new(nodes, plan.weather, plan.seed),
             queue: Queue::default(),
             questions: Questions::default(),
+            shows: Shows::default(),
             by_key: (0..nodes).map(|n| (*node_key(n).as_bytes(), n)).collect(),
             load: Load::new(&plan),
             rng: Rng::new(plan.seed, "world"),

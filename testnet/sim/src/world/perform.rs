@@ -70,6 +70,14 @@ impl World {
                 let request = AgentRequest::Output { job, path, from: 0 };
                 self.ask(n, &from, Waits::File { order, job }, request);
             }
+            Effect::ShowCheckpoint { token, job, .. } => {
+                let reply = self.show_checkpoint(n, &job);
+                self.answer(n, token, reply);
+            }
+            Effect::FetchCheckpoint { order, job, from } => {
+                let request = AgentRequest::Checkpoint(job);
+                self.ask(n, &from, Waits::Progress { order, job }, request);
+            }
             Effect::SeekHints(question) => self.seek_hints(n, &question),
             Effect::Decided { height, block } => self.decided(n, height, block),
             Effect::Judge { .. } => {}
@@ -207,6 +215,7 @@ impl World {
                 };
                 Input::Fetched { order, job, fetch }
             }
+            Waits::Progress { order, job } => self.checkpointed(open.node, order, job, reply),
         };
         let (node, life, input) = (open.node, open.life, Box::new(input));
         self.queue

@@ -11,6 +11,8 @@ pub(super) enum Waits {
     Core(u64),
     /// The body, for an output file of a run.
     File { order: OrderKey, job: RunId },
+    /// The body, for the checkpoint of a run.
+    Progress { order: OrderKey, job: RunId },
 }
 
 /// A question that a node asked another.

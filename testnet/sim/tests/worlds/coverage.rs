@@ -9,6 +9,8 @@ use gridbay_sim::run;
 const SEEDS: std::ops::Range<u64> = 1..9;
 /// The one with hires.
 const HIRES: u64 = 8;
+/// The one in which jobs keep their progress.
+const PROGRESS: u64 = 7;
 
 /// Deeds that take more worlds.
 const LATE: [&str; 2] = ["account closed", "contract closed"];
@@ -19,6 +21,7 @@ fn short(seed: u64) -> Plan {
         active_ms: 35_000,
         calm_ms: 5_000,
         hires: seed == HIRES,
+        progress: seed == PROGRESS,
         ..Plan::calm(seed, 4)
     }
 }
@@ -44,6 +47,8 @@ fn calm_worlds_count_and_the_market_is_exercised() {
     for (kind, least) in least {
         assert!(seen(kind) >= least, "{kind}: {}\n{cover}", seen(kind));
     }
+    let kept = ("Effect", "KeepCheckpoint");
+    assert!(cover.seen.contains_key(&kept), "{cover}");
     let idle = DEEDS.iter().filter(|what| !cover.deeds.contains_key(*what));
     let idle: Vec<_> = idle.filter(|what| !LATE.contains(what)).collect();
     assert!(idle.is_empty(), "{idle:?}\n{cover}");
