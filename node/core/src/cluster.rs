@@ -17,16 +17,51 @@
 //!    keys. A member that leaves the lease is cut off by the others with the same block.
 
 use gridbay_protocol::ids::{LeaseId, byte_array};
+use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::keys::PublicKey;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
+
+/// Where a networked job finds the program by which ranks command one another.
+pub const PROGRAM: &str = "/run/gridbay-rank";
+
+/// Whether the first task of a job leads the others, which serve it until it is done.
+pub fn is_led(spec: &JobSpec) -> bool {
+    let mut words = spec.argv.iter().map(String::as_str);
+    spec.network && words.next() == Some(PROGRAM) && words.next() == Some("lead")
+}
 
 /// Tasks that may share a network.
 pub const RANKS: u32 = 512;
 /// Addresses at which one node may be reached, at the most.
 pub const PLACES: usize = 8;
+/// Points of low order on Curve25519, with which nobody shares a secret (RFC 7748, section 6.1).
+const LOW_ORDER: [[u8; 32]; 7] = [
+    [0; 32],
+    with_ends(1, 0, 0),
+    [
+        0xe0, 0xeb, 0x7a, 0x7c, 0x3b, 0x41, 0xb8, 0xae, 0x16, 0x56, 0xe3, 0xfa, 0xf1, 0x9f, 0xc4,
+        0x6a, 0xda, 0x09, 0x8d, 0xeb, 0x9c, 0x32, 0xb1, 0xfd, 0x86, 0x62, 0x05, 0x16, 0x5f, 0x49,
+        0xb8, 0x00,
+    ],
+    [
+        0x5f, 0x9c, 0x95, 0xbc, 0xa3, 0x50, 0x8c, 0x24, 0xb1, 0xd0, 0xb1, 0x55, 0x9c, 0x83, 0xef,
+        0x5b, 0x04, 0x44, 0x5c, 0xc4, 0x58, 0x1c, 0x8e, 0x86, 0xd8, 0x22, 0x4e, 0xdd, 0xd0, 0x9f,
+        0x11, 0x57,
+    ],
+    with_ends(0xec, 0xff, 0x7f),
+    with_ends(0xed, 0xff, 0x7f),
+    with_ends(0xee, 0xff, 0x7f),
+];
 /// Characters of one such address at the most.
 const PLACE_TEXT: usize = 64;
+
+const fn with_ends(first: u8, middle: u8, last: u8) -> [u8; 32] {
+    let mut bytes = [middle; 32];
+    (bytes[0], bytes[31]) = (first, last);
+    bytes
+}
 
 /// The key of one node in one lease, and where its packets are taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,8 +75,13 @@ pub struct Card {
 }
 
 impl Card {
-    /// Whether there are few enough places, and all of them are addresses.
+    /// Whether the key can be agreed with, and there are few enough places, all of them addresses.
     pub fn is_valid(&self) -> bool {
+        let mut key = self.public;
+        key[31] &= 0x7f;
+        if LOW_ORDER.contains(&key) {
+            return false;
+        }
         let is_address = |p: &String| p.len() <= PLACE_TEXT && p.parse::<SocketAddr>().is_ok();
         self.places.len() <= PLACES && self.places.iter().all(is_address)
     }
@@ -86,14 +126,16 @@ impl std::fmt::Debug for Cluster {
 }
 
 impl Cluster {
-    /// Whether ranks and nodes are in range and in order, each rank once.
+    /// Whether ranks and nodes are in range and in order, each rank and each key once.
     pub fn is_valid(&self) -> bool {
         let ascending = |ranks: &[u32]| !ranks.is_empty() && ranks.windows(2).all(|w| w[0] < w[1]);
         let nodes = self.others.windows(2).all(|w| w[0].node < w[1].node);
         let all = self.others.iter().map(|m| &m.ranks).chain([&self.ranks]);
         let mut ranks: Vec<u32> = all.clone().flatten().copied().collect();
         ranks.sort_unstable();
+        let keys: BTreeSet<_> = self.others.iter().map(|m| m.card.public).collect();
         nodes
+            && keys.len() == self.others.len()
             && all.clone().all(|ranks| ascending(ranks))
             && ranks.windows(2).all(|w| w[0] < w[1])
             && ranks.last().is_some_and(|last| *last < RANKS)
@@ -142,6 +184,9 @@ mod tests {
         ] {
             assert!(!bad.is_valid(), "{bad:?}");
         }
+        let mut twice = good.clone();
+        twice.others[0].card.public = twice.others[1].card.public;
+        assert!(!twice.is_valid(), "one key for two");
         let mut unsorted = good;
         unsorted.others.reverse();
         assert!(!unsorted.is_valid());
@@ -157,6 +202,13 @@ mod tests {
         assert!(card(vec!["10.0.0.1:1", "[fe80::1]:65535"]).is_valid());
         assert!(!card(vec!["a.example:1"]).is_valid());
         assert!(!card(vec!["10.0.0.1"]).is_valid());
+        for mut public in LOW_ORDER {
+            let places = vec![];
+            assert!(!Card { public, places }.is_valid());
+            public[31] |= 0x80;
+            let places = vec![];
+            assert!(!Card { public, places }.is_valid());
+        }
         assert!(!card(vec!["10.0.0.1:1"; PLACES + 1]).is_valid());
     }
 

@@ -19,6 +19,10 @@ impl Body {
             Ok(card) => AgentReply::Card(card),
             Err(error) => {
                 tracing::warn!(lease = %cluster.lease, %error, "a lease without its network");
+                if token.is_none() {
+                    // Whoever was to be cut off stays cut off, with all others.
+                    self.tools.clusters.disconnect(&cluster.lease);
+                }
                 AgentReply::NotFound
             }
         };

@@ -12,7 +12,7 @@ mod places;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -154,6 +154,8 @@ impl Inner {
             }
         };
         self.devices.iter_mut().for_each(of_lease);
+        self.open.remove(&lease);
+        self.ranks.remove(&lease);
         let engine = self.engine()?;
         engine.close(&lease);
         engine.open(&net)?;
@@ -189,9 +191,14 @@ fn member(member: &Member) -> engine::Member {
     }
 }
 
+/// IPv4 alone where the kernel has nothing else.
 fn bind(port: u16) -> io::Result<Engine> {
-    let at = |port| EngineConfig::new(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)));
+    let any = |ip: std::net::IpAddr, port| EngineConfig::new(SocketAddr::new(ip, port));
+    let at = |port| any(Ipv6Addr::UNSPECIFIED.into(), port);
     match Engine::bind(&at(port)) {
+        Err(error) if error.raw_os_error() == Some(libc::EAFNOSUPPORT) => {
+            Engine::bind(&any(Ipv4Addr::UNSPECIFIED.into(), port))
+        }
         Err(error) if error.kind() == io::ErrorKind::AddrInUse && port > 0 => {
             tracing::warn!(port, "cluster.port is taken, another one serves");
             Engine::bind(&at(0))

@@ -28,8 +28,19 @@ pub(super) fn lead(kind: Kind, program: &[&str]) -> io::Result<i32> {
     }
     // Programs start commands on rank 0 as well.
     thread::spawn(move || _ = serve(&listener, kind.environment()));
+    let ended = run(kind, program, size);
     for other in 1..size {
-        await_rank(other)?;
+        // One that is gone needs no end.
+        let _gone = call::tell(&format!("rank{other}"), &Order::End);
+    }
+    ended
+}
+
+/// Waits for the others, and runs the program: its exit code.
+fn run(kind: Kind, program: &[&str], size: u32) -> io::Result<i32> {
+    let patience = Instant::now() + PATIENCE;
+    for other in 1..size {
+        await_rank(other, patience)?;
     }
     let mut beside = Vec::new();
     let ended = start_beside(kind, size, &mut beside).and_then(|()| {
@@ -39,10 +50,6 @@ pub(super) fn lead(kind: Kind, program: &[&str]) -> io::Result<i32> {
     for child in &mut beside {
         let _gone = child.kill();
         let _ended = child.wait();
-    }
-    for other in 1..size {
-        // One that is gone needs no end.
-        let _gone = call::tell(&format!("rank{other}"), &Order::End);
     }
     ended
 }
@@ -54,13 +61,13 @@ fn variable<T: std::str::FromStr>(name: &str) -> io::Result<T> {
 }
 
 /// Waits until a rank answers.
-fn await_rank(rank: u32) -> io::Result<()> {
+fn await_rank(rank: u32, patience: Instant) -> io::Result<()> {
     let (begin, mut told, name) = (Instant::now(), false, format!("rank{rank}"));
     loop {
         let Err(error) = call::tell(&name, &Order::Ping) else {
             return Ok(());
         };
-        if begin.elapsed() > PATIENCE {
+        if Instant::now() > patience {
             return Err(io::Error::new(
                 error.kind(),
                 format!("{name} does not answer: {error}"),

@@ -30,8 +30,8 @@ use std::path::Path;
 
 use kind::Kind;
 
-/// Where a networked job finds the program.
-pub const PROGRAM: &str = "/run/gridbay-rank";
+pub use gridbay_core::cluster::PROGRAM;
+
 /// Where a networked job finds the list of its ranks, as MPI and others read it.
 pub const MACHINES: &str = "/etc/machines";
 

@@ -14,9 +14,10 @@ use gridbay_core::cluster::{Card, Cluster, Member, RANKS};
 use gridbay_core::key::OrderKey;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::{BYTES as WITHHELD_BYTES, Withheld};
+use gridbay_protocol::checkpoint::{MANIFEST_BYTES, Manifest};
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::{AccountId, ClassId, ContentId, LeaseId, OfferId};
-use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::job::{InputFile, JobExit, JobSpec, path_is_inside};
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::{BuyPart, Group, Step};
@@ -52,6 +53,12 @@ pub(crate) const JOB_MEMO: Target = decoder(
     "bytes on disk as a seller's memory of a job: one encoding",
     job_memo,
     || vec![codec::encode(&memo())],
+);
+pub(crate) const MANIFEST: Target = decoder(
+    "checkpoint_manifest",
+    "bytes of a seller as a checkpoint's list of files: one encoding, and paths that stay inside",
+    manifest,
+    || vec![codec::encode(&kept())],
 );
 pub(crate) const WITHHELD: Target = decoder(
     "withheld_offers",
@@ -287,6 +294,31 @@ fn job_memo(bytes: &[u8]) -> Verdict {
     strict::only::<JobMemo>(bytes, REQUEST_BYTES, |memo| {
         assert_eq!(read.as_ref(), Ok(memo));
         memo.spec.is_valid();
+    })
+}
+
+/// Two files, one of them empty.
+fn kept() -> Manifest {
+    let file = |path: &str, bytes| InputFile {
+        path: path.to_owned(),
+        content: ContentId([0xcc; 32]),
+        bytes,
+        executable: false,
+    };
+    Manifest {
+        files: vec![file("count", 3), file("state/0", 0)],
+    }
+}
+
+fn manifest(bytes: &[u8]) -> Verdict {
+    let read = Manifest::decode(bytes);
+    strict::only::<Manifest>(bytes, MANIFEST_BYTES, |manifest| {
+        assert_eq!(read.is_some(), manifest.is_valid());
+        if let Some(read) = &read {
+            assert_eq!(read, manifest);
+            let inside = |file: &InputFile| path_is_inside(&file.path);
+            assert!(manifest.files.iter().all(inside), "{manifest:?}");
+        }
     })
 }
 

@@ -81,6 +81,7 @@ pub const TARGETS: &[Target] = &[
     agent::START,
     agent::ORDER_RECORD,
     agent::JOB_MEMO,
+    agent::MANIFEST,
     agent::WITHHELD,
     agent::ADVERTS,
     text::CREDITS,

@@ -83,6 +83,7 @@ impl Buyer {
             }
             self.ask_polls(key, now_ms, effects);
             self.introduce(key, now_ms, effects);
+            self.end_led(key, now_ms);
             self.ask_checkpoints(key, now, effects);
             self.plan(key, state, now, effects);
             busy |= self.orders.get(&key).is_some_and(|a| a.tasks.is_busy());

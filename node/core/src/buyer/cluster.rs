@@ -4,7 +4,7 @@ use super::Buyer;
 use super::ask::{ANSWER_MS, Question};
 use super::introductions::{AGAIN_MS, RETRY_MS, Told};
 use crate::agent::{AgentReply, AgentRequest};
-use crate::cluster::Cluster;
+use crate::cluster::{Card, Cluster};
 use crate::effect::Effect;
 use crate::key::OrderKey;
 use gridbay_protocol::ids::LeaseId;
@@ -22,12 +22,8 @@ impl Buyer {
         let due = agent.introductions.due(&agent.tasks, now_ms);
         let mut asks = Vec::new();
         for (place, ranks, others) in due {
-            let told = Told {
-                ranks: ranks.clone(),
-                others: others.clone(),
-                heard: false,
-                until_ms: now_ms + ANSWER_MS,
-            };
+            let told = agent.introductions.told.remove(&place);
+            let told = Told::now(told, &ranks, &others, now_ms, now_ms + ANSWER_MS);
             agent.introductions.told.insert(place, told);
             let (lease, node) = place;
             let cluster = Cluster {
@@ -56,15 +52,20 @@ impl Buyer {
             return;
         };
         let known = &mut agent.introductions;
+        let sound = |card: &Card| card.is_valid() && !known.is_anothers(place, card);
+        let card = match reply {
+            Some(AgentReply::Card(card)) => Some(card).filter(sound),
+            _ => None,
+        };
         let Some(told) = known.told.get_mut(&place) else {
             return;
         };
-        match reply {
-            Some(AgentReply::Card(card)) if card.is_valid() => {
+        match card {
+            Some(card) => {
                 (told.heard, told.until_ms) = (true, now_ms + AGAIN_MS);
                 known.cards.insert(place, card);
             }
-            _ => told.until_ms = now_ms + RETRY_MS,
+            None => told.until_ms = now_ms + RETRY_MS,
         }
     }
 }

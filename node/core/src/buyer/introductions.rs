@@ -13,6 +13,11 @@ pub(super) const AGAIN_MS: u64 = 10_000;
 /// Milliseconds after which a node that did not answer, or refused, is told again.
 pub(super) const RETRY_MS: u64 = 500;
 
+/// Milliseconds between two tellings of one node at first, and at the most: cards that change all
+/// the time must not make the others hear of it all the time.
+const PAUSE_MS: u64 = 100;
+const PAUSE_MOST_MS: u64 = 5_000;
+
 /// A node of a lease.
 type Place = (LeaseId, PublicKey);
 
@@ -32,6 +37,32 @@ pub(super) struct Told {
     pub(super) heard: bool,
     /// It is not asked before.
     pub(super) until_ms: u64,
+    /// Nor told anything new before.
+    rests_until_ms: u64,
+    pause_ms: u64,
+}
+
+impl Told {
+    /// A node is told something; the pause after it is twice as long as the one before, unless it
+    /// has heard nothing new for as long as [`AGAIN_MS`].
+    pub(super) fn now(
+        last: Option<Told>,
+        ranks: &[u32],
+        others: &[Member],
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Told {
+        let last = last.filter(|last| now_ms < last.rests_until_ms + AGAIN_MS);
+        let pause_ms = last.map_or(PAUSE_MS, |last| (last.pause_ms * 2).min(PAUSE_MOST_MS));
+        Told {
+            ranks: ranks.to_vec(),
+            others: others.to_vec(),
+            heard: false,
+            until_ms,
+            rests_until_ms: now_ms + pause_ms,
+            pause_ms,
+        }
+    }
 }
 
 /// The ranks that run on each node of each lease.
@@ -69,12 +100,22 @@ impl Introductions {
                 let same = told.is_some_and(|t| t.heard && t.ranks == *ranks && t.others == others);
                 let rests = told.is_some_and(|t| now_ms < t.until_ms);
                 let asking = told.is_some_and(|t| !t.heard);
-                if !(rests && (same || asking)) {
+                let paused = told.is_some_and(|t| now_ms < t.rests_until_ms);
+                if !(paused || rests && (same || asking)) {
                     due.push(((*lease, *node), ranks.clone(), others));
                 }
             }
         }
         due
+    }
+
+    /// Whether a card bears the key of another node of the lease: one of them has copied it.
+    pub(super) fn is_anothers(&self, place: Place, card: &Card) -> bool {
+        let mut others = self
+            .cards
+            .iter()
+            .filter(|(of, _)| of.0 == place.0 && **of != place);
+        others.any(|(_, other)| other.public == card.public)
     }
 
     /// The nodes beside `node` whose cards are known.

@@ -16,6 +16,7 @@ mod experience;
 mod introductions;
 mod jobs;
 mod leaving;
+mod led;
 mod losses;
 mod news;
 pub mod order;

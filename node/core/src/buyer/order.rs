@@ -66,6 +66,8 @@ pub struct OrderAgent {
     pub(super) unserved: BTreeMap<(LeaseId, OfferId), Unserved>,
     /// What the nodes of its leases were told of one another.
     pub(super) introductions: Introductions,
+    /// When it ends although some tasks are not done: its first one is, which leads them.
+    pub(super) led_until_ms: Option<u64>,
 }
 
 impl OrderAgent {
@@ -93,6 +95,7 @@ impl OrderAgent {
             dropped: false,
             unserved: BTreeMap::new(),
             introductions: Introductions::default(),
+            led_until_ms: None,
         }
     }
     /// The record with the tasks as they are.

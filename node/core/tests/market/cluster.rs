@@ -5,11 +5,12 @@ use crate::world::{EPOCH_MS, World};
 use crate::{finish, market, order, sealed};
 use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
 use gridbay_core::buyer::Finish;
-use gridbay_core::cluster::{Card, Cluster, Member};
+use gridbay_core::cluster::{Card, Cluster, Member, PROGRAM, is_led};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::ids::LeaseId;
+use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 
 /// The buyer's node. Nodes 0 and 1 sell two units each.
@@ -94,6 +95,34 @@ fn a_machine_without_networks_gives_such_a_lease_up() {
     plain.spec.network = false;
     world.order(BUYER, plain);
     assert!(world.run_until(60_000, |w| finish(w, BUYER, 8) == Some(Finish::Done)));
+}
+
+#[test]
+fn an_order_that_its_first_rank_leads_ends_with_it() {
+    let mut world = market();
+    let mut want = order(&world, 7, sealed(3, 400), 3, 500);
+    want.spec.network = true;
+    // The world's only program sleeps: as long as its second word says.
+    want.spec.argv = [PROGRAM, "lead"].map(str::to_owned).into();
+    assert!(is_led(&want.spec));
+    world.order(BUYER, want);
+    let running = |w: &World| w.nodes[0].jobs.len() + w.nodes[1].jobs.len() == 3;
+    assert!(world.run_until(20_000, running));
+    let first = |w: &World| {
+        (0..2).find_map(|n| {
+            w.nodes[n]
+                .jobs
+                .keys()
+                .find(|j| j.task == 0)
+                .map(|j| (n, *j))
+        })
+    };
+    let (n, job) = first(&world).unwrap();
+    world.run(1_000);
+    world.end_job(n, job, JobExit::Code(3));
+    assert!(world.run_until(30_000, |w| finish(w, BUYER, 7) == Some(Finish::Done)));
+    let order = world.nodes[BUYER].core.buyer().order(&OrderKey(7)).unwrap();
+    assert_eq!((order.tasks.exit_code(), order.tasks.done()), (3, 1));
 }
 
 #[test]

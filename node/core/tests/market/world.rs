@@ -220,7 +220,7 @@ impl World {
     }
     /// The card of a node, another one after each start.
     pub(crate) fn card(&self, n: usize) -> Card {
-        let mut public = [n as u8; 32];
+        let mut public = [n as u8 + 2; 32];
         public[31] = self.nodes[n].life as u8;
         let places = vec![format!("127.0.0.1:{}", 4_000 + n)];
         Card { public, places }

@@ -4,8 +4,8 @@
 //! 2. The supervisor keeps it for the job's life, and hands a copy to whoever connects to the
 //!    socket in the job's folder: the node, and that node again after a restart. The folder is the
 //!    node's user's own; the job does not see it.
-//! 3. It keeps the connection. Its end tells the node that the job has ended: a device of which
-//!    the node holds a copy would not say so itself.
+//! 3. It keeps the connection. Its end says that the job has ended, which a device of which
+//!    somebody holds a copy would not say itself.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -186,6 +186,10 @@ impl<D> Flow<D> {
             && body.len() <= self.size
             && mine.len() + body.len() <= PACKET
             && self.same_headers(mine, packet, shape);
+        // Not before: headers of another length would be counted wrongly.
+        if !fits {
+            return false;
+        }
         let next = match shape.protocol {
             TCP => {
                 let sent = (mine.len() - shape.head) as u32;
@@ -193,7 +197,7 @@ impl<D> Flow<D> {
             }
             _ => self.count < DATAGRAMS,
         };
-        if !fits || !next {
+        if !next {
             return false;
         }
         self.buffer.extend_from_slice(body);

@@ -164,3 +164,17 @@ fn two_devices_are_never_mixed() {
     merger.flush(&mut sink);
     assert_eq!(out, [(1, 162), (2, 162)]);
 }
+
+#[test]
+fn a_longer_header_follows_a_short_segment_without_harm() {
+    let short = packet(false, TCP, &[7], 9);
+    // Its options are twelve bytes longer, as with a selective acknowledgement.
+    let mut long = packet(false, TCP, &[0; 13], 9);
+    long[32] = 11 << 4;
+    long[27] = 10;
+    for order in [[&short[..], &long[..]], [&long[..], &short[..]]] {
+        let out = written(&mut Merger::new(), &order, true);
+        let bodies: Vec<_> = out.iter().map(|packet| &packet[HEADER..]).collect();
+        assert_eq!(bodies, order, "not joined");
+    }
+}

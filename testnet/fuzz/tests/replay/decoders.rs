@@ -49,6 +49,7 @@ const DECODERS: &[(&str, usize, &[&str])] = &[
     ("node/src/store/transfers.rs", 1, &["signed_entry"]),
     ("protocol/src/advert.rs", 1, &["advert", "adverts_heard"]),
     ("protocol/src/block.rs", 1, &["block"]),
+    ("protocol/src/checkpoint.rs", 1, &["checkpoint_manifest"]),
     ("protocol/src/genesis.rs", 1, &["genesis"]),
     ("protocol/src/invitation.rs", 1, &["invitation"]),
     ("protocol/src/node_record.rs", 1, &["node_record"]),

@@ -136,7 +136,7 @@ impl World {
 
 /// The card of a node: a new key after each start.
 fn card(n: usize, life: u64) -> Card {
-    let mut public = [0; 32];
+    let mut public = [9; 32];
     public[..8].copy_from_slice(&(n as u64).to_be_bytes());
     public[8..16].copy_from_slice(&life.to_be_bytes());
     let places = vec![format!("10.0.0.{}:4100", n % 250 + 1)];
