@@ -31,7 +31,7 @@ fn program() -> PathBuf {
 }
 
 /// How long a network of these tests may take for one step.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Looks until there is what is looked for.
 async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
