@@ -1,5 +1,5 @@
-//! Orders whose first rank leads the others ([`crate::cluster::is_led`]): when rank 0 is done, so is
-//! the order. The others end at its word; one that does not hear it, because it is just being
+//! Orders whose first rank leads the others ([`crate::cluster::is_led`]): when rank 0 is done, so
+//! is the order. The others end at its word; one that does not hear it, because it is just being
 //! started anew, would serve nobody until its time is over, and the buyer would pay for it.
 
 use super::Buyer;
