@@ -268,6 +268,12 @@ impl Body {
         })
     }
 
+    fn is_over(&self, order: &OrderKey) -> bool {
+        let core = self.core();
+        let order = core.buyer().order(order);
+        order.is_none_or(|agent| agent.finish().is_some())
+    }
+
     /// Forgets the other checkpoints of a task, or all that was kept of it.
     pub(super) fn keep_checkpoint(
         &self,
@@ -286,7 +292,7 @@ impl Body {
             };
             needed.extend(manifest.files.iter().map(|f| f.content));
             needed.insert(id);
-        } else {
+        } else if self.is_over(order) {
             let forgotten = self.tools.orders.forget_earlier(order, task);
             forgotten.map_err(disk("the output of earlier attempts"))?;
         }
