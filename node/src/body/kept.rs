@@ -27,13 +27,20 @@ impl Jobs {
         declared.min(self.longest_grace)
     }
 
-    /// Answers with the checkpoint of a job as it is now.
-    pub async fn checkpoint(&self, job: RunId, folder: String, room: Room) -> AgentReply {
+    /// Answers with the checkpoint of a job as it is now, if it has at most `most` bytes.
+    pub async fn checkpoint(
+        &self,
+        job: RunId,
+        folder: String,
+        most: u64,
+        room: Room,
+    ) -> AgentReply {
         if self.making.begin(job) {
             let jobs = self.clone();
             tokio::task::spawn_blocking(move || {
                 let (work, kept) = (jobs.executor.work(&local(&job)), jobs.kept(&job));
-                let made = snapshot::take(&work, &folder, &kept, |bytes| room.takes(bytes));
+                let fits = |bytes| room.takes(bytes);
+                let made = snapshot::take(&work, &folder, &kept, most, fits);
                 jobs.making.end(job, made);
             });
         }
