@@ -5,10 +5,10 @@
 
 use super::jobs::{Jobs, local};
 use super::making::Made;
-use super::room::Room;
+use super::room::{Room, now_ms};
 use crate::store::content::read_chunk;
 use crate::store::snapshot::{self, SnapshotError};
-use gridbay_core::agent::{AgentReply, RunId};
+use gridbay_core::agent::{AgentReply, Phase, RunId};
 use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::ContentId;
@@ -35,13 +35,17 @@ impl Jobs {
         most: u64,
         room: Room,
     ) -> AgentReply {
-        if self.making.begin(job) {
+        let ended_ms = match self.phase(&job) {
+            Phase::Ended { ended_ms, .. } => Some(ended_ms),
+            _ => None,
+        };
+        if self.making.begin(job, now_ms(), ended_ms) {
             let jobs = self.clone();
             tokio::task::spawn_blocking(move || {
                 let (work, kept) = (jobs.executor.work(&local(&job)), jobs.kept(&job));
                 let fits = |bytes| room.takes(bytes);
                 let made = snapshot::take(&work, &folder, &kept, most, fits);
-                jobs.making.end(job, made);
+                jobs.making.end(job, made, now_ms());
             });
         }
         let begin = tokio::time::Instant::now();
