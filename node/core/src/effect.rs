@@ -175,8 +175,8 @@ pub enum Effect {
         /// The seller's node.
         from: PublicKey,
     },
-    /// This checkpoint is the task's: forget all others. `None`: the task needs none any more, nor
-    /// the output of its earlier attempts.
+    /// This checkpoint is the task's: forget all others, and what came of others. `None`: the task
+    /// has none; if its order is over, the output of its earlier attempts goes as well.
     KeepCheckpoint {
         /// The order.
         order: OrderKey,

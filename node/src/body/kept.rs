@@ -5,10 +5,10 @@
 
 use super::jobs::{Jobs, local};
 use super::making::Made;
-use super::room::Room;
+use super::room::{Room, now_ms};
 use crate::store::content::read_chunk;
 use crate::store::snapshot::{self, SnapshotError};
-use gridbay_core::agent::{AgentReply, RunId};
+use gridbay_core::agent::{AgentReply, Phase, RunId};
 use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::ContentId;
@@ -27,14 +27,25 @@ impl Jobs {
         declared.min(self.longest_grace)
     }
 
-    /// Answers with the checkpoint of a job as it is now.
-    pub async fn checkpoint(&self, job: RunId, folder: String, room: Room) -> AgentReply {
-        if self.making.begin(job) {
+    /// Answers with the checkpoint of a job as it is now, if it has at most `most` bytes.
+    pub async fn checkpoint(
+        &self,
+        job: RunId,
+        folder: String,
+        most: u64,
+        room: Room,
+    ) -> AgentReply {
+        let ended_ms = match self.phase(&job) {
+            Phase::Ended { ended_ms, .. } => Some(ended_ms),
+            _ => None,
+        };
+        if self.making.begin(job, now_ms(), ended_ms) {
             let jobs = self.clone();
             tokio::task::spawn_blocking(move || {
                 let (work, kept) = (jobs.executor.work(&local(&job)), jobs.kept(&job));
-                let made = snapshot::take(&work, &folder, &kept, |bytes| room.takes(bytes));
-                jobs.making.end(job, made);
+                let fits = |bytes| room.takes(bytes);
+                let made = snapshot::take(&work, &folder, &kept, most, fits);
+                jobs.making.end(job, made, now_ms());
             });
         }
         let begin = tokio::time::Instant::now();

@@ -206,10 +206,20 @@ impl Body {
         };
         let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
         let room = self.tools.room.clone();
+        let most = self.unit_bytes(&job);
         self.tools.runtime.spawn(async move {
-            let reply = jobs.checkpoint(job, folder, room).await;
+            let reply = jobs.checkpoint(job, folder, most, room).await;
             let _gone = overlay.respond(request, codec::encode(&reply));
         });
+    }
+
+    /// Bytes of disk of a run's unit, as far as a checkpoint may have them. Of a lease that is over
+    /// the class is not known any more.
+    fn unit_bytes(&self, job: &RunId) -> u64 {
+        let core = self.core();
+        let lease = core.state().lease(&job.lease);
+        let class = lease.and_then(|lease| core.state().class(&lease.class));
+        class.map_or(CHECKPOINT_BYTES, |c| c.key.disk_bytes())
     }
 
     pub(super) fn read_kept(&mut self, token: u64, job: RunId, content: ContentId, from: u64) {
@@ -268,6 +278,12 @@ impl Body {
         })
     }
 
+    fn is_over(&self, order: &OrderKey) -> bool {
+        let core = self.core();
+        let order = core.buyer().order(order);
+        order.is_none_or(|agent| agent.finish().is_some())
+    }
+
     /// Forgets the other checkpoints of a task, or all that was kept of it.
     pub(super) fn keep_checkpoint(
         &self,
@@ -286,7 +302,7 @@ impl Body {
             };
             needed.extend(manifest.files.iter().map(|f| f.content));
             needed.insert(id);
-        } else {
+        } else if self.is_over(order) {
             let forgotten = self.tools.orders.forget_earlier(order, task);
             forgotten.map_err(disk("the output of earlier attempts"))?;
         }

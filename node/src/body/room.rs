@@ -235,7 +235,8 @@ fn tell(short: bool, kept: u64) {
     }
 }
 
-fn now_ms() -> u64 {
+/// Milliseconds since 1970.
+pub(super) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
 }

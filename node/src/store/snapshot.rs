@@ -4,7 +4,8 @@
 //! 2. Each is read and hashed. One whose content is not kept yet is copied, and the copy hashed.
 //! 3. The files are listed again. If anything is not as it was, the copy is of no moment that ever
 //!    was: it is tried again a few times, then left to the next time.
-//! 4. What earlier copies had and this one has not is removed.
+//! 4. What earlier copies had and this one has not is removed; of one that failed, all that the
+//!    last has not.
 //!
 //! The folder is the job's, and so hostile: files, bytes, depth and names are bounded before
 //! anything is read.
@@ -29,6 +30,8 @@ const LOOKS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(40);
 /// Names of one checkpoint folder that are looked at, whether they count or not.
 const NAMES: usize = 16 * CHECKPOINT_FILES;
+/// Name of a copy that is being written.
+const COPY: &str = ".copy";
 /// Bytes read at once.
 const PIECE: usize = 256 * 1024;
 
@@ -61,25 +64,47 @@ pub struct Taken {
     pub written: SystemTime,
 }
 
-/// Copies what is in `folder` below `work` into `kept`, one file a content, named by its hash.
-/// `fits` tells whether so many bytes more may be written.
+/// Copies what is in `folder` below `work` into `kept`, one file a content, named by its hash: at
+/// most `most` bytes of it. `fits` tells whether so many bytes more may be written.
 ///
 /// # Errors
-/// See [`SnapshotError`]. What was copied before stays.
+/// See [`SnapshotError`]. The last copy stays, and nothing else.
 pub fn take(
     work: &Path,
     folder: &str,
     kept: &Path,
+    most: u64,
     fits: impl Fn(u64) -> bool,
 ) -> Result<Taken, SnapshotError> {
     fs::create_dir_all(kept)?;
+    // After each look all else is removed, so this is what the last copy has.
+    let last = names(kept)?;
+    let most = most.min(CHECKPOINT_BYTES);
     for look in 1..=LOOKS {
-        match look_once(work, folder, kept, &fits) {
-            Err(SnapshotError::Restless) if look < LOOKS => std::thread::sleep(PAUSE),
-            result => return result,
+        let mut seen = last.clone();
+        match look_once(work, folder, kept, most, &fits, &mut seen) {
+            Err(SnapshotError::Restless) if look < LOOKS => {
+                // The next look needs most of what this one copied, but nothing of those before.
+                drop_others(kept, &seen)?;
+                std::thread::sleep(PAUSE);
+            }
+            Err(error) => {
+                drop_others(kept, &last)?;
+                return Err(error);
+            }
+            taken => return taken,
         }
     }
     Err(SnapshotError::Restless)
+}
+
+/// The contents that are kept.
+fn names(kept: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    let paths = fs::read_dir(kept)?.map(|entry| Ok(entry?.path()));
+    let half = kept.join(COPY);
+    paths
+        .filter(|p| !p.as_ref().is_ok_and(|p| *p == half))
+        .collect()
 }
 
 /// A file as it was seen: it is the same while all of this is.
@@ -108,14 +133,16 @@ fn look_once(
     work: &Path,
     folder: &str,
     kept: &Path,
+    most: u64,
     fits: &impl Fn(u64) -> bool,
+    seen: &mut BTreeSet<PathBuf>,
 ) -> Result<Taken, SnapshotError> {
     let root = open_below(&File::open(work)?, Path::new(folder), OFlag::O_DIRECTORY);
     let root = root.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => SnapshotError::Nothing,
         _ => SnapshotError::Disk(error),
     })?;
-    let before = list(&root)?;
+    let before = list(&root, most)?;
     if before.is_empty() {
         return Err(SnapshotError::Nothing);
     }
@@ -123,6 +150,7 @@ fn look_once(
     let mut written = SystemTime::UNIX_EPOCH;
     for (path, stamp) in &before {
         let content = keep(&root, path, stamp, kept, fits)?;
+        seen.insert(kept.join(content.to_hex()));
         manifest.files.push(InputFile {
             path: path.clone(),
             content,
@@ -131,13 +159,15 @@ fn look_once(
         });
         written = written.max(time_of(stamp.modified));
     }
-    if list(&root)? != before {
+    if list(&root, most)? != before {
         return Err(SnapshotError::Restless);
     }
     if !manifest.is_valid() {
         return Err(SnapshotError::TooMuch("names that are too long"));
     }
-    drop_others(kept, &manifest)?;
+    let files = manifest.files.iter();
+    let needed = files.map(|f| kept.join(f.content.to_hex())).collect();
+    drop_others(kept, &needed)?;
     Ok(Taken { manifest, written })
 }
 
@@ -151,7 +181,7 @@ fn time_of((seconds, nanos): (i64, i64)) -> SystemTime {
 }
 
 /// All files that count, by path. Links, pipes, sockets and devices do not.
-fn list(root: &File) -> Result<BTreeMap<String, Stamp>, SnapshotError> {
+fn list(root: &File, most: u64) -> Result<BTreeMap<String, Stamp>, SnapshotError> {
     let mut found = BTreeMap::new();
     let (mut names, mut bytes) = (0, 0u64);
     let mut folders = vec![String::new()];
@@ -192,7 +222,7 @@ fn list(root: &File) -> Result<BTreeMap<String, Stamp>, SnapshotError> {
             if found.len() > CHECKPOINT_FILES {
                 return Err(SnapshotError::TooMuch("too many files"));
             }
-            if bytes > CHECKPOINT_BYTES {
+            if bytes > most {
                 return Err(SnapshotError::TooMuch("too many bytes"));
             }
         }
@@ -224,7 +254,7 @@ fn keep(
     if !fits(stamp.bytes) {
         return Err(SnapshotError::NoRoom);
     }
-    let copy = kept.join(".copy");
+    let copy = kept.join(COPY);
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
@@ -282,12 +312,7 @@ fn open_below(folder: &File, path: &Path, more: OFlag) -> io::Result<File> {
     Ok(File::from(openat2(folder, path, how)?))
 }
 
-fn drop_others(kept: &Path, manifest: &Manifest) -> io::Result<()> {
-    let needed: BTreeSet<PathBuf> = manifest
-        .files
-        .iter()
-        .map(|f| kept.join(f.content.to_hex()))
-        .collect();
+fn drop_others(kept: &Path, needed: &BTreeSet<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(kept)? {
         let path = entry?.path();
         if !needed.contains(&path) {
@@ -298,136 +323,4 @@ fn drop_others(kept: &Path, manifest: &Manifest) -> io::Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gridbay_protocol::job::content_id;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
-
-    struct Place(tempfile::TempDir);
-
-    impl Place {
-        fn new() -> Place {
-            let dir = tempfile::tempdir().unwrap();
-            fs::create_dir_all(dir.path().join("work/ckpt")).unwrap();
-            fs::write(dir.path().join("secret"), "secret").unwrap();
-            Place(dir)
-        }
-        fn file(&self, path: &str) -> PathBuf {
-            self.0.path().join("work/ckpt").join(path)
-        }
-        fn take(&self) -> Result<Taken, SnapshotError> {
-            let (work, kept) = (self.0.path().join("work"), self.0.path().join("kept"));
-            take(&work, "ckpt", &kept, |_| true)
-        }
-        fn kept(&self) -> usize {
-            fs::read_dir(self.0.path().join("kept")).unwrap().count()
-        }
-    }
-
-    fn paths(taken: &Taken) -> Vec<&str> {
-        let files = taken.manifest.files.iter();
-        files.map(|f| f.path.as_str()).collect()
-    }
-
-    #[test]
-    fn what_is_whole_is_copied_once_and_what_is_gone_is_dropped() {
-        let place = Place::new();
-        assert!(matches!(place.take(), Err(SnapshotError::Nothing)));
-        fs::create_dir(place.file("deep")).unwrap();
-        for name in ["b", "a", "deep/c", ".hidden", "half.tmp"] {
-            fs::write(place.file(name), name).unwrap();
-        }
-        fs::create_dir(place.file("half-folder.tmp")).unwrap();
-        fs::write(place.file("half-folder.tmp/d"), "d").unwrap();
-        fs::set_permissions(place.file("a"), fs::Permissions::from_mode(0o755)).unwrap();
-        let taken = place.take().unwrap();
-        assert_eq!(paths(&taken), ["a", "b", "deep/c"]);
-        let first = &taken.manifest.files[0];
-        assert_eq!((first.content, first.bytes), (content_id(b"a"), 1));
-        assert!(first.executable && !taken.manifest.files[1].executable);
-        let copy = place.0.path().join("kept").join(first.content.to_hex());
-        assert_eq!(fs::read(&copy).unwrap(), b"a");
-        let made = fs::metadata(&copy).unwrap().modified().unwrap();
-        // Nothing changed: the same manifest, and the copies are those that were there.
-        assert_eq!(place.take().unwrap().manifest, taken.manifest);
-        assert_eq!(fs::metadata(&copy).unwrap().modified().unwrap(), made);
-        fs::rename(place.file("half.tmp"), place.file("b")).unwrap();
-        let next = place.take().unwrap();
-        assert_eq!(next.manifest.files[1].content, content_id(b"half.tmp"));
-        assert_eq!(place.kept(), 3, "the old b is dropped");
-        assert!(next.written <= SystemTime::now());
-    }
-
-    #[test]
-    fn no_link_is_followed_and_no_pipe_waited_for() {
-        let place = Place::new();
-        let outside = place.0.path().to_path_buf();
-        symlink(outside.join("secret"), place.file("link")).unwrap();
-        symlink(&outside, place.file("up")).unwrap();
-        let pipe = place.file("pipe");
-        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        assert!(matches!(place.take(), Err(SnapshotError::Nothing)));
-        fs::write(place.file("fine"), "f").unwrap();
-        assert_eq!(paths(&place.take().unwrap()), ["fine"]);
-        // The folder itself may be one.
-        let work = outside.join("work");
-        fs::rename(work.join("ckpt"), work.join("real")).unwrap();
-        symlink(&outside, work.join("ckpt")).unwrap();
-        assert!(matches!(place.take(), Err(SnapshotError::Disk(_))));
-    }
-
-    #[test]
-    fn a_folder_without_end_is_refused() {
-        let place = Place::new();
-        for n in 0..=CHECKPOINT_FILES {
-            fs::write(place.file(&n.to_string()), "").unwrap();
-        }
-        let many = place.take();
-        assert!(matches!(
-            many,
-            Err(SnapshotError::TooMuch("too many files"))
-        ));
-        let place = Place::new();
-        let large = File::create(place.file("large")).unwrap();
-        large.set_len(CHECKPOINT_BYTES + 1).unwrap();
-        let large = place.take();
-        assert!(matches!(
-            large,
-            Err(SnapshotError::TooMuch("too many bytes"))
-        ));
-        let place = Place::new();
-        fs::create_dir_all(place.file(&["d"; MANIFEST_DEPTH + 1].join("/"))).unwrap();
-        assert!(matches!(place.take(), Err(SnapshotError::TooMuch(_))));
-        let place = Place::new();
-        fs::write(place.file("a"), "a").unwrap();
-        let (work, kept) = (place.0.path().join("work"), place.0.path().join("kept"));
-        let full = take(&work, "ckpt", &kept, |_| false);
-        assert!(matches!(full, Err(SnapshotError::NoRoom)));
-    }
-
-    #[test]
-    fn a_file_that_changes_while_it_is_read_makes_no_copy() {
-        let place = Place::new();
-        fs::write(place.file("a"), "a").unwrap();
-        let root = File::open(place.file("")).unwrap();
-        let seen = list(&root).unwrap();
-        let stamp = seen["a"];
-        let mut grown = OpenOptions::new()
-            .append(true)
-            .open(place.file("a"))
-            .unwrap();
-        let read_now = |stamp: &Stamp| read(&root, "a", stamp, |_| Ok(()));
-        assert!(read_now(&stamp).is_ok());
-        grown.write_all(b"b").unwrap();
-        assert!(matches!(read_now(&stamp), Err(SnapshotError::Restless)));
-        // It grows between its pieces.
-        let stamp = list(&root).unwrap()["a"];
-        let growing = read(&root, "a", &stamp, |_| grown.write_all(b"c"));
-        assert!(matches!(growing, Err(SnapshotError::Restless)));
-        assert_ne!(list(&root).unwrap(), seen);
-        // Renamed into its place is another file.
-        fs::write(place.file("a.tmp"), "abc").unwrap();
-        fs::rename(place.file("a.tmp"), place.file("a")).unwrap();
-        assert!(matches!(read_now(&stamp), Err(SnapshotError::Restless)));
-    }
-}
+mod tests;

@@ -219,10 +219,19 @@ impl Buyer {
             return;
         };
         let Some(run) = agent.tasks.any_run(job) else {
-            // Of an attempt that counts no more.
+            // Of an attempt that counts no more. The next answer clears up after it, if there is
+            // one.
+            if agent.finish().is_some() {
+                effects.push(Effect::KeepCheckpoint {
+                    order: key,
+                    task: job.task,
+                    keep: None,
+                });
+            }
             return;
         };
         let asked = run.asking.since_wall_ms.take();
+        let failed = asked.is_some() && kept.is_none();
         let last = run.last_asked;
         let record = agent.tasks.records.get_mut(job.task as usize);
         let mut keep = None;
@@ -239,6 +248,14 @@ impl Buyer {
                 record.lost = 0;
             }
             keep = Some(snapshot);
+        }
+        if failed {
+            // What came of this one is of no use: only the last whole one stays.
+            effects.push(Effect::KeepCheckpoint {
+                order: key,
+                task: job.task,
+                keep: agent.tasks.progress(job.task),
+            });
         }
         if agent.tasks.is_leaving(job) && last {
             agent.tasks.arrive(job.task, now);

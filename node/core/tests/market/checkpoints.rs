@@ -170,6 +170,36 @@ fn a_buyer_that_is_killed_remembers_the_checkpoint() {
 }
 
 #[test]
+fn of_a_fetch_that_failed_nothing_stays_but_the_last_whole_checkpoint() {
+    let mut world = market();
+    let want = keeping(order(&world, 1, sealed(4, 300), 4, 12));
+    world.order(BUYER, want);
+    for whole in [false, true] {
+        let asked = |w: &World| all_kept(w) == whole && !w.fetching.is_empty();
+        assert!(world.run_until(20_000, asked));
+        let (n, key, job) = *world.fetching.values().next().expect("it is asked");
+        let last = task(&world, 1, job.task as usize).history.checkpoint;
+        let clocks = Now {
+            mono_ms: world.now,
+            wall_ms: world.now,
+        };
+        let failed = Input::Checkpointed {
+            order: key,
+            job,
+            kept: None,
+        };
+        let effects = world.nodes[n].core.step(clocks, failed).expect("no fault");
+        let last = last.map(|kept| kept.snapshot);
+        let only = |e: &Effect| {
+            matches!(e, Effect::KeepCheckpoint { order, task, keep }
+                if (*order, *task, *keep) == (key, job.task, last))
+        };
+        assert!(effects.iter().any(only), "{effects:?}");
+        assert_eq!(last.is_some(), whole);
+    }
+}
+
+#[test]
 fn only_the_run_that_counts_may_tell_of_progress_and_only_to_its_buyer() {
     let mut world = market();
     let want = keeping(order(&world, 1, sealed(4, 300), 4, 12));

@@ -61,7 +61,7 @@ pub(crate) struct World {
     seq: u64,
     asked: BTreeMap<u64, (usize, u64)>,
     /// Questions of bodies for checkpoints.
-    fetching: BTreeMap<u64, (usize, OrderKey, RunId)>,
+    pub(crate) fetching: BTreeMap<u64, (usize, OrderKey, RunId)>,
     /// What the jobs behind all manifests had slept.
     pub(crate) snapshots: BTreeMap<ContentId, u64>,
     /// The starts that sellers were asked for.
