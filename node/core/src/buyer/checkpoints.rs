@@ -10,7 +10,7 @@
 
 use super::Buyer;
 use super::attempts::{AttemptEnd, Kept};
-use super::leaving::Leaving;
+use super::leaving::{ARRIVE_MS, LEAVE_MS, Leaving};
 use super::order::OrderAgent;
 use super::run::{Place, Run};
 use super::tasks::Tasks;
@@ -21,11 +21,6 @@ use crate::input::Now;
 use crate::key::OrderKey;
 use gridbay_ledger::State;
 use gridbay_protocol::checkpoint::{Checkpoint, Snapshot};
-
-/// Milliseconds beyond its grace for which a run that leaves may say nothing.
-const LEAVE_MS: u64 = 15_000;
-/// Milliseconds that the last checkpoint of a run may take to come, while units may wait for it.
-const ARRIVE_MS: u64 = 300_000;
 
 impl Tasks {
     /// The progress from which the next attempt at a task goes on.
@@ -57,13 +52,16 @@ impl Tasks {
         now: Now,
     ) {
         let began = matches!(run.phase, Phase::Running { .. } | Phase::Ended { .. });
+        // What is on its way may come still, though its seller knows nothing more of the run.
+        let fetching = run.asking.since_wall_ms.is_some();
         let (end, market) = end;
-        match keeps.filter(|_| began) {
+        match keeps.filter(|_| began || fetching) {
             Some(keeps) => {
                 let grace = u64::from(keeps.grace_seconds) * 1_000;
                 let leaving = Leaving {
                     run,
                     until_ms: now.mono_ms + grace + LEAVE_MS,
+                    most_ms: now.mono_ms + grace + ARRIVE_MS,
                     end,
                     market,
                 };
@@ -89,7 +87,8 @@ impl Tasks {
 
     /// Ends the waiting for runs that had their time.
     pub(super) fn give_up_waiting(&mut self, now: Now) -> bool {
-        let late = |(task, l): (&u32, &Leaving)| (l.until_ms <= now.mono_ms).then_some(*task);
+        let late =
+            |(task, l): (&u32, &Leaving)| (l.waits_until_ms() <= now.mono_ms).then_some(*task);
         let late: Vec<u32> = self.leaving.iter().filter_map(late).collect();
         for task in &late {
             let heard = self.leaving.get(task).map_or(0, |l| l.run.heard_ms);
@@ -125,7 +124,7 @@ impl Tasks {
             let over = matches!(left.run.phase, Phase::Ended { .. });
             // A run that leaves is asked once when it stands still, whatever came before.
             if over && !left.run.last_asked && left.run.asking.since_wall_ms.is_none() {
-                left.until_ms = now.mono_ms + ARRIVE_MS;
+                left.most_ms = now.mono_ms + ARRIVE_MS;
                 left.run.last_asked = true;
                 left.run.asking.since_wall_ms = Some(now.wall_ms);
                 due.push(left.run);

@@ -213,6 +213,10 @@ impl Tasks {
         run.stderr += report.stderr.len() as u64;
         run.phase = report.phase;
         run.heard_ms = now.mono_ms;
+        let fetching = run.asking.since_wall_ms.is_some();
+        // Nothing more can be asked of a run that its seller does not know, but what is being
+        // fetched may come.
+        run.last_asked |= fetching && run.phase == Phase::Unknown;
         let held = (run.stdout, run.stderr);
         let record = self.records.get_mut(task as usize)?;
         if let Phase::Running { .. } | Phase::Ended { .. } = report.phase {
@@ -222,7 +226,7 @@ impl Tasks {
             record.history.stands_still(number, now.wall_ms);
         }
         match report.phase {
-            Phase::Unknown if leaves => {
+            Phase::Unknown if leaves && !fetching => {
                 self.arrive(task, now);
                 Some(Progress::None)
             }
@@ -270,6 +274,7 @@ impl Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_protocol::checkpoint::Checkpoint;
     use gridbay_protocol::keys::SecretKey;
 
     fn place(n: u8, units: u32) -> Place {
@@ -430,5 +435,72 @@ mod tests {
         let job = u.place(&[place(1, 1)], 0)[0].job;
         assert!((0..1_000).all(|n| !u.not_fetched(&job, Fetch::NoRoom, n)));
         assert!(!u.may_fetch(&job, 1_000) && u.may_fetch(&job, 5_000));
+    }
+
+    /// One task whose run keeps its progress and was taken off it, while a checkpoint is fetched or
+    /// not.
+    fn leaving(fetching: bool) -> (Tasks, Run) {
+        let mut t = tasks(1);
+        t.place(&[place(1, 1)], 0);
+        let mut run = t.runs[&0];
+        run.phase = Phase::Running { started_ms: 5 };
+        run.accepted = true;
+        run.asking.since_wall_ms = fetching.then_some(1_000_000);
+        t.runs.clear();
+        t.leave(run, Some(&keeps()), (AttemptEnd::UnitLost, None), at(0));
+        (t, run)
+    }
+
+    fn keeps() -> Checkpoint {
+        Checkpoint {
+            folder: "ckpt".into(),
+            grace_seconds: 5,
+            every_seconds: 60,
+        }
+    }
+
+    fn says(t: &mut Tasks, run: &Run, phase: Phase, now: Now) -> Option<Progress> {
+        let (poll, report) = ended(run, JobExit::Stopped, b"");
+        let report = JobReport { phase, ..report };
+        t.report(&poll, &report, now)
+    }
+
+    #[test]
+    fn a_task_waits_for_a_run_that_leaves_as_long_as_something_may_come() {
+        let (mut t, _) = leaving(false);
+        assert!(!t.give_up_waiting(at(19_999)));
+        assert!(t.give_up_waiting(at(20_000)), "15 s beyond the grace");
+        // Each word makes it longer, but not for ever.
+        let (mut t, run) = leaving(false);
+        for second in (10..300).step_by(10) {
+            let now = at(second * 1_000);
+            assert!(!t.give_up_waiting(now), "{second}");
+            says(&mut t, &run, run.phase, now);
+        }
+        says(&mut t, &run, run.phase, at(304_999));
+        assert!(t.give_up_waiting(at(305_000)));
+        // What is on its way has five minutes.
+        let (mut t, _) = leaving(true);
+        assert!(!t.give_up_waiting(at(304_999)));
+        assert!(t.give_up_waiting(at(305_000)));
+    }
+
+    #[test]
+    fn what_is_being_fetched_of_a_run_may_come_though_the_run_is_gone() {
+        for fetching in [false, true] {
+            let (mut t, run) = leaving(fetching);
+            says(&mut t, &run, Phase::Unknown, at(1_000));
+            assert_eq!(t.is_leaving(&run.job), fetching);
+            // One that was not taken off its task before.
+            let mut t = tasks(1);
+            t.place(&[place(1, 1)], 0);
+            t.runs.insert(0, run);
+            let lost = says(&mut t, &run, Phase::Unknown, at(1_000));
+            assert_eq!(lost, Some(Progress::Lost(AttemptEnd::Lost)));
+            t.lose(0, AttemptEnd::Lost, Some(&keeps()), at(1_000));
+            assert_eq!(t.is_leaving(&run.job), fetching);
+            let last = t.any_run(&run.job).is_some_and(|run| run.last_asked);
+            assert_eq!(last, fetching, "it is the last that comes");
+        }
     }
 }
