@@ -288,8 +288,7 @@ pub enum AgentReply {
     Card(Card),
     /// The checkpoint of a run.
     Checkpoint {
-        /// Its encoded manifest, at most
-        /// [`MANIFEST_BYTES`](gridbay_protocol::checkpoint::MANIFEST_BYTES).
+        /// Its encoded manifest, at most [`MANIFEST_BYTES`].
         #[serde(with = "serde_bytes")]
         manifest: Vec<u8>,
         /// Milliseconds since its newest file was written.
