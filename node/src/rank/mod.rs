@@ -9,10 +9,10 @@
 //! gridbay-rank exec RANK COMMAND…             runs a command on another rank, as `ssh` would
 //! ```
 //!
-//! 1. Every rank but 0 serves commands ([`serve`]) until rank 0 says that all is over.
-//! 2. Rank 0 waits until all others answer, runs the program with what its kind needs ([`lead`]),
+//! 1. Every rank but 0 serves commands (`serve`) until rank 0 says that all is over.
+//! 2. Rank 0 waits until all others answer, runs the program with what its kind needs (`lead`),
 //!    ends the others, and ends with the program's code.
-//! 3. A command's standard streams and exit code travel over one connection ([`wire`]). Its end
+//! 3. A command's standard streams and exit code travel over one connection (`wire`). Its end
 //!    ends the command and all that it started.
 //!
 //! The lease's network has the buyer's own tasks in it and nobody else, so a connection is the
