@@ -6,6 +6,7 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use gridbay_vnet::tun;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, sigprocmask};
@@ -53,7 +54,7 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
     }
     confine::end_first().map_err(|e| format!("order of ending: {e}"))?;
     unshare(CloneFlags::CLONE_NEWCGROUP).map_err(|e| format!("control groups: {e}"))?;
-    sys::loopback_up().map_err(|e| format!("loopback: {e}"))?;
+    tun::loopback_up().map_err(|e| format!("loopback: {e}"))?;
     let place = match &plan.spec.network {
         Network::None => None,
         Network::Lease(place) => Some(place),

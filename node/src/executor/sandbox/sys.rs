@@ -247,28 +247,6 @@ pub(crate) fn restrict_mount(path: &Path, attributes: u64, recursive: bool) -> i
     .map(drop)
 }
 
-/// Switches the loopback interface of this network namespace on.
-pub(crate) fn loopback_up() -> io::Result<()> {
-    // SAFETY: socket takes integers; the descriptor is new.
-    let socket = unsafe {
-        let fd = check(libc::socket(
-            libc::AF_INET,
-            libc::SOCK_DGRAM | libc::SOCK_CLOEXEC,
-            0,
-        ))?;
-        OwnedFd::from_raw_fd(fd)
-    };
-    // SAFETY: all zeros is a valid value of this plain C structure.
-    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
-        *to = libc::c_char::try_from(*from).map_err(io::Error::other)?;
-    }
-    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
-    // SAFETY: SIOCSIFFLAGS reads an ifreq, which is what it gets.
-    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
-        .map(drop)
-}
-
 /// From now on SIGTERM to this process is passed on to every other process that it may signal:
 /// for process 1 of a pid namespace, to all processes in it.
 pub(crate) fn forward_term() -> io::Result<()> {

@@ -14,9 +14,7 @@
 //!
 //! - A descriptor keeps alive the namespace that it was opened in. The device does not go away with
 //!   the job while the node holds the descriptor, and a blocked read says nothing. So the node
-//!   needs another sign that the job has ended, or the device is moved ([`move_to`]) from the
-//!   namespace it was opened in to the job's: then the kernel removes it with the job, and a read
-//!   fails.
+//!   needs another sign that the job has ended.
 //! - A job that sees `/dev/net/tun` could open another queue of a device without an owner. [`take`]
 //!   gives it one that no job has; the job must not see `/dev/net/tun` either.
 //! - `SIOCSIFTXQLEN` needs a capability of the initial user namespace; netlink does not.
@@ -25,10 +23,10 @@
 
 mod netlink;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use crate::address::{Plan, V4_PREFIX, V6_PREFIX};
@@ -124,26 +122,6 @@ pub fn allow_ping(gid: u32) -> io::Result<()> {
     )
 }
 
-/// Moves a device to another network namespace, where it has to be configured; its descriptor
-/// stays.
-pub fn move_to(name: &str, namespace: BorrowedFd<'_>) -> io::Result<()> {
-    Netlink::open()?.move_to(index(name)?, namespace)
-}
-
-/// Tries all that a rank's device needs, in the calling thread's network namespace, and undoes it.
-pub fn probe() -> io::Result<Offloads> {
-    let (name, v4) = ("gbprobe", Ipv4Addr::new(10, 255, 255, 1));
-    let device = open(name)?;
-    configure(&Interface {
-        name,
-        v4: Some((v4, 32)),
-        v6: None,
-        mtu: MTU,
-        queue: QUEUE,
-    })?;
-    take(&device)
-}
-
 /// What a device leaves to the node and takes from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offloads {
@@ -169,11 +147,6 @@ pub fn take(device: impl AsFd) -> io::Result<Offloads> {
     // Fails with EPERM where it has been done already.
     sys::set_owner(fd, OWNER).ok();
     Ok(Offloads { tcp, udp })
-}
-
-/// The network namespace of the calling thread, for [`move_to`].
-pub fn namespace() -> io::Result<OwnedFd> {
-    Ok(File::open("/proc/thread-self/ns/net")?.into())
 }
 
 fn index(name: &str) -> io::Result<u32> {

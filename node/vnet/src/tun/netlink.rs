@@ -5,7 +5,7 @@
 //! the stack.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd};
 
 use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
@@ -27,7 +27,6 @@ const INET6: u8 = 10;
 const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
 const IFLA_AF_SPEC: u16 = 26;
-const IFLA_NET_NS_FD: u16 = 28;
 const IFLA_INET6_ADDR_GEN_MODE: u16 = 8;
 const ADDR_GEN_MODE_NONE: u8 = 1;
 const IFA_ADDRESS: u16 = 1;
@@ -77,12 +76,6 @@ impl Netlink {
         message.put(&index.to_ne_bytes());
         message.attribute(IFA_LOCAL, octets);
         message.attribute(IFA_ADDRESS, octets);
-        self.ask(message)
-    }
-
-    pub(super) fn move_to(&mut self, index: u32, namespace: BorrowedFd<'_>) -> io::Result<()> {
-        let mut message = Message::link(index, 0);
-        message.attribute(IFLA_NET_NS_FD, &namespace.as_raw_fd().to_ne_bytes());
         self.ask(message)
     }
 
