@@ -164,7 +164,7 @@ pub enum AgentRequest {
         /// Offset in bytes.
         from: u64,
     },
-    /// Who else has tasks of a lease; answered with a [`Card`].
+    /// The other nodes that have tasks of a lease; answered with a [`Card`].
     Connect(Box<Cluster>),
     /// What does this node say of itself now?
     Advert,

@@ -20,7 +20,7 @@ impl Body {
             Err(error) => {
                 tracing::warn!(lease = %cluster.lease, %error, "a lease without its network");
                 if token.is_none() {
-                    // Whoever was to be cut off stays cut off, with all others.
+                    // A member that was to be cut off is cut off, with all others.
                     self.tools.clusters.disconnect(&cluster.lease);
                 }
                 AgentReply::NotFound

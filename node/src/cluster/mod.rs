@@ -34,10 +34,14 @@ struct Inner {
     network: NetworkId,
     port: u16,
     engine: Option<Engine>,
-    open: BTreeMap<LeaseId, Secret>,
-    /// The networks' ranks on this machine.
-    ranks: BTreeMap<LeaseId, Vec<u32>>,
+    open: BTreeMap<LeaseId, Own>,
     devices: BTreeMap<RunId, Device>,
+}
+
+/// This node's own part in a network.
+struct Own {
+    secret: Secret,
+    ranks: Vec<u32>,
 }
 
 /// A job's device, and its place in the data plane once it has one.
@@ -54,7 +58,6 @@ impl Clusters {
             port,
             engine: None,
             open: BTreeMap::new(),
-            ranks: BTreeMap::new(),
             devices: BTreeMap::new(),
         })))
     }
@@ -85,7 +88,6 @@ impl Clusters {
     pub fn disconnect(&self, lease: &LeaseId) {
         let mut inner = self.lock();
         inner.open.remove(lease);
-        inner.ranks.remove(lease);
         if let Some(engine) = &inner.engine {
             engine.close(lease);
         }
@@ -128,22 +130,21 @@ impl Inner {
     fn open(&mut self, cluster: &Cluster) -> Result<[u8; 32], EngineError> {
         let (lease, network) = (cluster.lease, self.network);
         let members: Vec<engine::Member> = cluster.others.iter().map(member).collect();
-        let own = &cluster.ranks;
-        let same = self.ranks.get(&lease) == Some(own);
-        if let Some(secret) = self.open.get(&lease).filter(|_| same) {
-            let public = secret.public();
+        let same = |own: &&Own| own.ranks == cluster.ranks;
+        if let Some(own) = self.open.get(&lease).filter(same) {
+            let public = own.secret.public();
             self.engine()?.set_members(&lease, &members)?;
             return Ok(public);
         }
         // With other ranks of its own the network is opened anew, under the key it has.
-        let secret = match self.open.get(&lease) {
-            Some(secret) => secret.clone(),
+        let secret = match self.open.remove(&lease) {
+            Some(own) => own.secret,
             None => Secret::random().map_err(io::Error::other)?,
         };
         let net = LeaseNet {
             lease,
             network,
-            own: own.clone(),
+            own: cluster.ranks.clone(),
             secret: secret.clone(),
             psk: Secret::new(cluster.secret),
             members,
@@ -154,24 +155,22 @@ impl Inner {
             }
         };
         self.devices.iter_mut().for_each(of_lease);
-        self.open.remove(&lease);
-        self.ranks.remove(&lease);
         let engine = self.engine()?;
         engine.close(&lease);
         engine.open(&net)?;
         let public = secret.public();
-        self.open.insert(lease, secret);
-        self.ranks.insert(lease, own.clone());
+        let ranks = cluster.ranks.clone();
+        self.open.insert(lease, Own { secret, ranks });
         Ok(public)
     }
 
     /// Attaches the devices of a lease that wait.
     fn attach_all(&mut self, lease: &LeaseId) {
-        let (Some(engine), Some(own)) = (&self.engine, self.ranks.get(lease)) else {
+        let (Some(engine), Some(own)) = (&self.engine, self.open.get(lease)) else {
             return;
         };
         let waiting = |(job, device): &(&RunId, &mut Device)| {
-            job.lease == *lease && own.contains(&job.task) && device.attached.is_none()
+            job.lease == *lease && own.ranks.contains(&job.task) && device.attached.is_none()
         };
         for (job, device) in self.devices.iter_mut().filter(waiting) {
             let attached = device.device.try_clone().map_err(EngineError::from);

@@ -88,7 +88,7 @@ pub struct Kept {
     pub taken_ms: u64,
 }
 
-/// What is told of the attempts at a task.
+/// The record of the attempts at a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct History {

@@ -52,7 +52,7 @@ impl Tasks {
         now: Now,
     ) {
         let began = matches!(run.phase, Phase::Running { .. } | Phase::Ended { .. });
-        // What is on its way may come still, though its seller knows nothing more of the run.
+        // A fetch on its way may succeed, though the seller knows nothing more of the run.
         let fetching = run.asking.since_wall_ms.is_some();
         let (end, market) = end;
         match keeps.filter(|_| began || fetching) {

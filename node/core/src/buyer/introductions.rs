@@ -21,7 +21,7 @@ const PAUSE_MOST_MS: u64 = 5_000;
 /// A node of a lease.
 type Place = (LeaseId, PublicKey);
 
-/// What is known of the nodes of an order's leases.
+/// The cards of the nodes of an order's leases, and the last word to each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Introductions {
     pub(super) cards: BTreeMap<Place, Card>,
