@@ -131,6 +131,7 @@ impl Lease {
             inputs: vec![],
             outputs: vec![],
             checkpoint: None,
+            network: false,
         };
         let record = buyer.post("/jobs", &request, None).await.unwrap();
         let mut lease = Lease {

@@ -73,6 +73,7 @@ fn request(script: &str, seconds: u32) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         checkpoint: None,
+        network: false,
     }
 }
 
