@@ -18,7 +18,8 @@
 //! Every request is answered on its own; all are idempotent, so either side may crash and ask
 //! again.
 
-use crate::cluster::{Card, Cluster};
+use crate::cluster::Cluster;
+use crate::presence::Presence;
 use gridbay_protocol::advert::SignedAdvert;
 use gridbay_protocol::checkpoint::{MANIFEST_BYTES, Snapshot};
 use gridbay_protocol::codec;
@@ -164,7 +165,7 @@ pub enum AgentRequest {
         /// Offset in bytes.
         from: u64,
     },
-    /// The other nodes that have tasks of a lease; answered with a [`Card`].
+    /// The other nodes that have tasks of a lease; answered with a [`Presence`].
     Connect(Box<Cluster>),
     /// What does this node say of itself now?
     Advert,
@@ -285,7 +286,7 @@ pub enum AgentReply {
     /// Adverts, ascending by seller and node; to be judged like gossiped ones.
     Adverts(Vec<SignedAdvert>),
     /// How the others of a lease reach this node.
-    Card(Card),
+    Present(Box<Presence>),
     /// The checkpoint of a run.
     Checkpoint {
         /// Its encoded manifest, at most [`MANIFEST_BYTES`].

@@ -4,7 +4,8 @@
 //! ```text
 //! buyer                                  seller
 //!   Connect(ranks, others)  ─────────►   checks them against the ledger's lease
-//!                           ◄─────────   Card: its key for this lease, and where it is reached
+//!                           ◄─────────   Presence: its key for this lease, where it is reached,
+//!                                        and how it reaches the others
 //! ```
 //!
 //! 1. The buyer asks every node that runs tasks of a lease, again after each change of the others,
@@ -13,7 +14,9 @@
 //!    opens the network to no node that holds no unit of the lease.
 //! 3. The secret that all members share follows from the buyer's order. Those that only carry
 //!    packets do not have it.
-//! 4. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
+//! 4. The buyer's own node may be a member too, under the rank [`OWNER`], without a unit: sellers
+//!    take it from the buyer's node alone. It leaves when the buyer says so, or with the lease.
+//! 5. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
 //!    keys. A member that leaves the lease is cut off by the others with the same block.
 
 use gridbay_protocol::ids::{LeaseId, byte_array};
@@ -32,8 +35,16 @@ pub fn is_led(spec: &JobSpec) -> bool {
     spec.network && words.next() == Some(PROGRAM) && words.next() == Some("lead")
 }
 
+/// Whether the ranks of a job run what its owner asks them to, as long as the lease lasts.
+pub fn is_held(spec: &JobSpec) -> bool {
+    let mut words = spec.argv.iter().map(String::as_str);
+    spec.network && words.next() == Some(PROGRAM) && words.next() == Some("hold")
+}
+
 /// Tasks that may share a network.
 pub const RANKS: u32 = 512;
+/// The rank of the buyer's own node, the last one that has an address.
+pub const OWNER: u32 = 1_021;
 /// Addresses at which one node may be reached, at the most.
 pub const PLACES: usize = 8;
 /// Points of low order on Curve25519, with which nobody shares a secret (RFC 7748, section 6.1).
@@ -93,7 +104,7 @@ impl Card {
 pub struct Member {
     /// Its transport key.
     pub node: PublicKey,
-    /// The tasks that it runs, ascending.
+    /// The tasks that it runs, ascending; then [`OWNER`] if it is the buyer's.
     pub ranks: Vec<u32>,
     /// What it says of itself.
     pub card: Card,
@@ -108,7 +119,7 @@ pub struct Cluster {
     /// Shared by its members alone.
     #[serde(with = "byte_array")]
     pub secret: [u8; 32],
-    /// The tasks on the node that is told, ascending.
+    /// The tasks on the node that is told, ascending; then [`OWNER`] if it is the buyer's.
     pub ranks: Vec<u32>,
     /// The others that are known, ascending by node.
     pub others: Vec<Member>,
@@ -138,7 +149,7 @@ impl Cluster {
             && keys.len() == self.others.len()
             && all.clone().all(|ranks| ascending(ranks))
             && ranks.windows(2).all(|w| w[0] < w[1])
-            && ranks.last().is_some_and(|last| *last < RANKS)
+            && ranks.iter().all(|rank| *rank < RANKS || *rank == OWNER)
             && self.others.iter().all(|m| m.card.is_valid())
     }
 }
@@ -174,6 +185,7 @@ mod tests {
         let good = cluster(&[0, 3], vec![member(1, &[1]), member(2, &[2, 4])]);
         assert!(good.is_valid());
         assert!(cluster(&[0], vec![]).is_valid(), "alone");
+        assert!(cluster(&[0], vec![member(1, &[1, OWNER])]).is_valid());
         for bad in [
             cluster(&[], vec![member(1, &[1])]),
             cluster(&[1, 0], vec![]),
@@ -181,6 +193,7 @@ mod tests {
             cluster(&[0], vec![member(1, &[0])]),
             cluster(&[0], vec![member(1, &[1]), member(1, &[2])]),
             cluster(&[RANKS], vec![]),
+            cluster(&[0, OWNER], vec![member(1, &[OWNER])]),
         ] {
             assert!(!bad.is_valid(), "{bad:?}");
         }

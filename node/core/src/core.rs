@@ -84,7 +84,7 @@ impl Core {
             key: parts.account_key,
             account: None,
             closed: false,
-            buyer: Buyer::new(parts.orders),
+            buyer: Buyer::new(parts.node, parts.orders),
             seller: Seller::new(parts.node, parts.jobs),
             provider: parts.provider.map(Provider::new),
             joining: None,
@@ -333,7 +333,9 @@ impl Core {
             key: &self.key,
         };
         let valid_until = state.height() + ENTRY_HEIGHTS;
-        let mut entries = self.seller.after_block(state, effects);
+        let mut entries = self
+            .seller
+            .after_block(state, &self.buyer.attended(), effects);
         let (node, hold) = (&self.node, !self.seller.takes_leases());
         let held = self
             .withheld

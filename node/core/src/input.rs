@@ -148,6 +148,8 @@ pub enum Command {
     Order(Box<NewOrder>),
     /// Cancel an order.
     Cancel(OrderKey),
+    /// Make this node a member of the networks of an order's leases, or none any more.
+    Attend(OrderKey, bool),
     /// Close this node's account; its money goes to another.
     CloseAccount(AccountId),
     /// Amend a bid that stands or runs, from the next clearing on that can be reached.

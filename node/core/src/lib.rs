@@ -27,6 +27,7 @@ pub mod key;
 pub mod learn;
 pub mod overlay;
 mod owner;
+pub mod presence;
 pub mod provider;
 pub mod query;
 mod renewal;

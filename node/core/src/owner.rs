@@ -184,6 +184,13 @@ impl Core {
                 self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
+            Command::Attend(key, attends) => {
+                if !self.buyer.attend(&key, attends) {
+                    return Ok(Reply::Refused(Refused::no_order(&key)));
+                }
+                self.after_block(now, effects)?;
+                Ok(Reply::Done)
+            }
             Command::Amend {
                 order,
                 steps,
@@ -248,7 +255,11 @@ fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused>
             check_amendment(core, order, steps, *budget)?;
             None
         }
-        Command::Send(_) | Command::Cancel(_) | Command::Join { .. } | Command::Drain => None,
+        Command::Send(_)
+        | Command::Cancel(_)
+        | Command::Attend(..)
+        | Command::Join { .. }
+        | Command::Drain => None,
     })
 }
 

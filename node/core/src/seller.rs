@@ -28,7 +28,7 @@ use gridbay_protocol::job::{JOB_BYTES, JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::Share;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Heights for which the output of a run is kept after its lease is gone.
 pub const KEEP_HEIGHTS: u64 = 1_200;
@@ -190,12 +190,18 @@ impl Seller {
     }
 
     /// Looks at the state after a block; returns what to ask of the ledger.
-    pub fn after_block(&mut self, state: &State, effects: &mut Vec<Effect>) -> Vec<EntryBody> {
+    /// `owned` are the leases whose networks this node attends as their buyer's.
+    pub fn after_block(
+        &mut self,
+        state: &State,
+        owned: &BTreeSet<LeaseId>,
+        effects: &mut Vec<Effect>,
+    ) -> Vec<EntryBody> {
         let mut entries = self.acknowledge(state);
         entries.extend(self.heartbeat(state));
         entries.extend(self.give_up(state));
         self.stop_what_has_no_unit(state, effects);
-        self.keep_clusters(state, effects);
+        self.keep_clusters(state, owned, effects);
         entries
     }
 

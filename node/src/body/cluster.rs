@@ -16,7 +16,7 @@ impl Body {
     pub(super) fn connect(&mut self, token: Option<AnswerToken>, cluster: &Cluster) {
         let connected = self.tools.clusters.connect(cluster, &self.hosts());
         let reply = match connected {
-            Ok(card) => AgentReply::Card(card),
+            Ok(presence) => AgentReply::Present(Box::new(presence)),
             Err(error) => {
                 tracing::warn!(lease = %cluster.lease, %error, "a lease without its network");
                 if token.is_none() {

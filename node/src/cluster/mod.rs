@@ -9,6 +9,7 @@
 //!    the node ends: keys are erased, and nothing is answered.
 
 mod places;
+mod reach;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,6 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gridbay_core::agent::RunId;
 use gridbay_core::cluster::{Card, Cluster, Member};
+use gridbay_core::presence::Presence;
 use gridbay_protocol::ids::{LeaseId, NetworkId};
 use gridbay_vnet::engine::{
     self, Attachment, Engine, EngineConfig, EngineError, LeaseNet, LeaseStatus,
@@ -66,8 +68,8 @@ impl Clusters {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Opens a network, or changes its members: this node's card in it. `hosts` are the addresses
-    /// at which this machine is reached, best first.
+    /// Opens a network, or changes its members: this node's card in it, and how it reaches the
+    /// others. `hosts` are the addresses at which this machine is reached, best first.
     ///
     /// # Errors
     /// The data plane cannot start, or the members contradict one another.
@@ -75,13 +77,16 @@ impl Clusters {
         &self,
         cluster: &Cluster,
         hosts: &[std::net::IpAddr],
-    ) -> Result<Card, EngineError> {
+    ) -> Result<Presence, EngineError> {
         let mut inner = self.lock();
         let port = inner.engine()?.local_addr()?.port();
         let public = inner.open(cluster)?;
         inner.attach_all(&cluster.lease);
         let places = places::of(hosts, port);
-        Ok(Card { public, places })
+        Ok(Presence {
+            card: Card { public, places },
+            reach: reach::of(&inner.engine()?.status(&cluster.lease)?),
+        })
     }
 
     /// Closes a network.

@@ -31,13 +31,15 @@ fn other(ranks: &[u32], card: &Card) -> Member {
 #[test]
 fn two_nodes_that_know_one_another_find_a_way() {
     let (one, two) = (clusters(), clusters());
-    let first = one.connect(&cluster(&[0], vec![]), &HERE).unwrap();
+    let first = one.connect(&cluster(&[0], vec![]), &HERE).unwrap().card;
     let second = two
         .connect(&cluster(&[1], vec![other(&[0], &first)]), &HERE)
-        .unwrap();
+        .unwrap()
+        .card;
     let again = one
         .connect(&cluster(&[0], vec![other(&[1], &second)]), &HERE)
-        .unwrap();
+        .unwrap()
+        .card;
     assert_eq!(first, again, "a network keeps its key");
     let found = |c: &Clusters| {
         let pairs = c.status(&LEASE).map(|s| s.pairs).unwrap_or_default();
@@ -50,15 +52,21 @@ fn two_nodes_that_know_one_another_find_a_way() {
     }
     one.disconnect(&LEASE);
     assert!(one.status(&LEASE).is_none());
-    let new = one.connect(&cluster(&[0], vec![]), &HERE).unwrap();
+    let new = one.connect(&cluster(&[0], vec![]), &HERE).unwrap().card;
     assert_ne!(first.public, new.public, "keys are not used again");
 }
 
 #[test]
 fn more_ranks_keep_the_key_and_the_same_rank_twice_is_refused() {
     let clusters = clusters();
-    let one = clusters.connect(&cluster(&[0], vec![]), &HERE).unwrap();
-    let two = clusters.connect(&cluster(&[0, 3], vec![]), &HERE).unwrap();
+    let one = clusters
+        .connect(&cluster(&[0], vec![]), &HERE)
+        .unwrap()
+        .card;
+    let two = clusters
+        .connect(&cluster(&[0, 3], vec![]), &HERE)
+        .unwrap()
+        .card;
     assert_eq!(one, two);
     let twice = cluster(&[0, 3], vec![other(&[3], &one)]);
     assert!(clusters.connect(&twice, &HERE).is_err());

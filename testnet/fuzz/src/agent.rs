@@ -12,6 +12,7 @@ use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
 use gridbay_core::cluster::{Card, Cluster, Member, RANKS};
 use gridbay_core::key::OrderKey;
+use gridbay_core::presence::{Presence, Reach, Way};
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::{BYTES as WITHHELD_BYTES, Withheld};
 use gridbay_protocol::checkpoint::{MANIFEST_BYTES, Manifest};
@@ -185,13 +186,31 @@ fn replies() -> Vec<AgentReply> {
             bytes: b"hello".to_vec(),
         },
         AgentReply::NotFound,
-        AgentReply::Card(card()),
+        AgentReply::Present(Box::new(presence())),
         AgentReply::Adverts(golden::values(Family::Advert)),
         AgentReply::Checkpoint {
             manifest: b"a manifest".to_vec(),
             age_ms: 1_500,
         },
     ]
+}
+
+fn presence() -> Presence {
+    let reach = |rank, way| Reach {
+        rank,
+        way,
+        reached_ms: way.map(|_| 4_000),
+        round_trip_us: way.map(|_| 310),
+        mtu: way.map(|_| 8_900),
+        handshake_ms: way.map(|_| 90_000),
+        sent: 12,
+        received: 1 << 40,
+        probes: (7, 6),
+    };
+    Presence {
+        card: card(),
+        reach: vec![reach(1, Some(Way::Relay)), reach(2, None)],
+    }
 }
 
 fn records() -> Vec<Record> {

@@ -1,5 +1,6 @@
 //! The common parts of the outages: a lease whose job runs, and the connections between nodes.
 
+use gridbay_node::api::ApiError;
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::{
     Balance, How, JobRecord, JobRequest, JobState, NodeStatus, Offer, PeerList, RankExit, Want,
@@ -77,9 +78,14 @@ pub(crate) async fn meshed(network: &Network, names: &[&str]) -> Duration {
 
 /// Has a node offer one unit, at the only reserve there is in these networks.
 pub(crate) async fn sell(network: &Network, name: &str) {
+    sold(network, name).await.unwrap();
+}
+
+/// The same, or why not.
+pub(crate) async fn sold(network: &Network, name: &str) -> Result<Offer, ApiError> {
     let request = offer("small", 1, credits(2), None);
     let client = network.node(name).client();
-    let _: Offer = client.put("/offers", &request).await.unwrap();
+    client.put("/offers", &request).await
 }
 
 async fn balance(client: &Client) -> i64 {

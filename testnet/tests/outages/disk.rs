@@ -5,7 +5,8 @@
 //! a mount namespace that this test makes: as root, or as root of a user namespace. Where neither
 //! can be had, the test says so and checks nothing.
 
-use super::common::{PATIENCE, height, sell, start, until};
+use super::common::{PATIENCE, height, sell, sold, start, until};
+use gridbay_node::api::ApiError;
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{
     How, JobReason, JobRecord, JobRequest, JobState, NodeState, NodeStatus, Want,
@@ -288,8 +289,15 @@ async fn heal(network: &Network, filler: &Path) {
         now.state == NodeState::Ready && now.height >= head && now.troubles.is_empty()
     })
     .await;
-    // The fate of its offer while it was away does not matter.
-    sell(network, "v2").await;
+    // The fate of its offer while it was away does not matter. It may be setting it again itself,
+    // and takes no other word about it meanwhile.
+    until("its offer to stand", async || {
+        let set = sold(network, "v2").await;
+        let busy = |e: &ApiError| e.details.to_string().contains("busy");
+        assert!(set.as_ref().err().is_none_or(busy), "{set:?}");
+        set.is_ok()
+    })
+    .await;
     let buyer = network.node("b1").client();
     let small: JobRecord = buyer
         .post("/jobs", &request("echo well", 30), None)

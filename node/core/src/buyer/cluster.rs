@@ -2,13 +2,17 @@
 
 use super::Buyer;
 use super::ask::{ANSWER_MS, Question};
-use super::introductions::{AGAIN_MS, RETRY_MS, Told};
+use super::introductions::{RETRY_MS, Told};
+use super::order::OrderAgent;
+use super::setup;
 use crate::agent::{AgentReply, AgentRequest};
-use crate::cluster::{Card, Cluster};
+use crate::cluster::{Cluster, is_held};
 use crate::effect::Effect;
 use crate::key::OrderKey;
+use crate::presence::Presence;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
+use std::collections::BTreeSet;
 
 impl Buyer {
     /// Tells the nodes of an order's leases of one another, those for which there is something new.
@@ -19,6 +23,9 @@ impl Buyer {
         if !agent.order().spec.network {
             return;
         }
+        let wanted = agent.introductions.wanted;
+        let attends = wanted.unwrap_or_else(|| is_held(&agent.order().spec));
+        agent.introductions.owner = attends.then_some(self.node);
         let due = agent.introductions.due(&agent.tasks, now_ms);
         let mut asks = Vec::new();
         for (place, ranks, others) in due {
@@ -52,20 +59,40 @@ impl Buyer {
             return;
         };
         let known = &mut agent.introductions;
-        let sound = |card: &Card| card.is_valid() && !known.is_anothers(place, card);
-        let card = match reply {
-            Some(AgentReply::Card(card)) => Some(card).filter(sound),
+        let sound = |p: &Presence| p.is_valid() && !known.is_anothers(place, &p.card);
+        let presence = match reply {
+            Some(AgentReply::Present(presence)) => Some(*presence).filter(sound),
             _ => None,
         };
-        let Some(told) = known.told.get_mut(&place) else {
+        let Some(presence) = presence else {
+            if let Some(told) = known.told.get_mut(&place) {
+                told.until_ms = now_ms + RETRY_MS;
+            }
             return;
         };
-        match card {
-            Some(card) => {
-                (told.heard, told.until_ms) = (true, now_ms + AGAIN_MS);
-                known.cards.insert(place, card);
-            }
-            None => told.until_ms = now_ms + RETRY_MS,
+        if let Some(setup) = known.hear(&agent.tasks, place, presence, now_ms) {
+            setup::keep(&mut agent.record.setups, setup);
+            agent.touch();
         }
+    }
+
+    /// This node becomes a member of the networks of an order, or is none any more. False if there
+    /// is no such order, it is over, or has no network.
+    pub fn attend(&mut self, key: &OrderKey, attends: bool) -> bool {
+        let agent = self.orders.get_mut(key).filter(|a| a.finish().is_none());
+        let Some(agent) = agent.filter(|a| a.order().spec.network) else {
+            return false;
+        };
+        agent.introductions.wanted = Some(attends);
+        if !attends {
+            agent.introductions.owner = None;
+        }
+        true
+    }
+
+    /// The leases whose networks this node attends as their buyer's.
+    pub fn attended(&self) -> BTreeSet<LeaseId> {
+        let of = |agent: &OrderAgent| agent.introductions.owned(&agent.tasks);
+        self.orders.values().flat_map(of).collect()
     }
 }

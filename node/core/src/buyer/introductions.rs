@@ -1,9 +1,11 @@
 //! What the nodes of an order's leases have said of themselves, and were told of one another.
 //! Kept in memory alone: after a restart all are asked again.
 
+use super::setup::{self, Setup};
 use super::tasks::Tasks;
 use crate::agent::Phase;
-use crate::cluster::{Card, Member};
+use crate::cluster::{Card, Member, OWNER};
+use crate::presence::{Presence, Reach};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeMap;
@@ -23,9 +25,16 @@ type Place = (LeaseId, PublicKey);
 
 /// The cards of the nodes of an order's leases, and the last word to each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Introductions {
+pub struct Introductions {
+    /// Whether the user wants this node to be a member, or not; else that follows from the job.
+    pub(super) wanted: Option<bool>,
+    /// This node, while it is to be a member.
+    pub(super) owner: Option<PublicKey>,
     pub(super) cards: BTreeMap<Place, Card>,
     pub(super) told: BTreeMap<Place, Told>,
+    heard: BTreeMap<Place, setup::Told>,
+    /// When each lease was first seen, and whether its set-up is written down.
+    begun: BTreeMap<LeaseId, (u64, bool)>,
 }
 
 /// What a node was told last.
@@ -68,12 +77,17 @@ impl Told {
 /// The ranks that run on each node of each lease.
 type Members = BTreeMap<LeaseId, BTreeMap<PublicKey, Vec<u32>>>;
 
-fn members(tasks: &Tasks) -> Members {
+fn members(tasks: &Tasks, owner: Option<PublicKey>) -> Members {
     let mut members = Members::new();
     let runs = tasks.runs.values();
     for run in runs.filter(|r| r.accepted && !matches!(r.phase, Phase::Ended { .. })) {
         let nodes = members.entry(run.job.lease).or_default();
         nodes.entry(run.node).or_default().push(run.job.task);
+    }
+    if let Some(owner) = owner {
+        for nodes in members.values_mut() {
+            nodes.entry(owner).or_default().push(OWNER);
+        }
     }
     members
 }
@@ -85,13 +99,19 @@ impl Introductions {
         tasks: &Tasks,
         now_ms: u64,
     ) -> Vec<(Place, Vec<u32>, Vec<Member>)> {
-        let members = members(tasks);
+        for run in tasks.runs.values() {
+            self.begun.entry(run.job.lease).or_insert((now_ms, false));
+        }
+        let lives = |lease: &LeaseId| tasks.runs.values().any(|r| r.job.lease == *lease);
+        self.begun.retain(|lease, _| lives(lease));
+        let members = members(tasks, self.owner);
         let is_member = |(lease, node): &Place| {
             let nodes = members.get(lease);
             nodes.is_some_and(|nodes| nodes.contains_key(node))
         };
         self.cards.retain(|place, _| is_member(place));
         self.told.retain(|place, _| is_member(place));
+        self.heard.retain(|place, _| is_member(place));
         let mut due = Vec::new();
         for (lease, nodes) in &members {
             for (node, ranks) in nodes {
@@ -107,6 +127,60 @@ impl Introductions {
             }
         }
         due
+    }
+
+    /// A node has answered. Returns how the network of its lease came to stand, if it does now for
+    /// the first time.
+    pub(super) fn hear(
+        &mut self,
+        tasks: &Tasks,
+        place: Place,
+        presence: Presence,
+        now_ms: u64,
+    ) -> Option<Setup> {
+        let (reach, at_ms) = (presence.reach, now_ms);
+        self.heard.insert(place, setup::Told { reach, at_ms });
+        self.cards.insert(place, presence.card);
+        let lease = place.0;
+        let members = members(tasks, self.owner).remove(&lease)?;
+        let lowest = |(node, ranks): (&PublicKey, &Vec<u32>)| Some((*node, *ranks.first()?));
+        let lowest: BTreeMap<_, _> = members.iter().filter_map(lowest).collect();
+        let complete = setup::complete_ms(&lowest, |node| self.heard.get(&(lease, *node)));
+        let Some(told) = self.told.get_mut(&place) else {
+            return None;
+        };
+        told.heard = true;
+        told.until_ms = match complete {
+            Some(_) => now_ms + AGAIN_MS,
+            None => told.rests_until_ms,
+        };
+        let runs = tasks.runs.values().filter(|r| r.job.lease == lease);
+        let starting = runs.filter(|r| !r.accepted).count();
+        let (begun_ms, written) = self.begun.get_mut(&lease)?;
+        let done_ms = complete.filter(|_| starting == 0 && !*written)?;
+        *written = true;
+        Some(Setup {
+            lease,
+            members: lowest.len() as u32,
+            ms: done_ms.saturating_sub(*begun_ms),
+        })
+    }
+
+    /// What the members of a lease told last: the node, its ranks, how it reaches the others.
+    pub fn reached(&self, lease: &LeaseId) -> Vec<(PublicKey, Vec<u32>, &[Reach])> {
+        let mut all = Vec::new();
+        for (place, heard) in self.heard.iter().filter(|(place, _)| place.0 == *lease) {
+            let told = self.told.get(place);
+            let ranks = told.map(|t| t.ranks.clone()).unwrap_or_default();
+            all.push((place.1, ranks, &heard.reach[..]));
+        }
+        all
+    }
+
+    /// The leases in which this node is a member.
+    pub(super) fn owned(&self, tasks: &Tasks) -> Vec<LeaseId> {
+        let all = self.owner.map(|_| members(tasks, None));
+        all.unwrap_or_default().into_keys().collect()
     }
 
     /// Whether a card bears the key of another node of the lease: one of them has copied it.

@@ -25,11 +25,14 @@ mod places;
 pub mod record;
 mod run;
 mod seen;
+mod setup;
 pub mod tasks;
 mod worth;
 
 pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
+pub use introductions::Introductions;
 pub use record::{Finish, Milestones, Record, TaskRecord};
+pub use setup::Setup;
 
 use crate::agent::{AgentRequest, RunId};
 use crate::buy::NewOrder;
@@ -58,6 +61,7 @@ pub const ORDERS: usize = 10_000;
 /// The agent.
 #[derive(Debug)]
 pub struct Buyer {
+    node: PublicKey,
     orders: BTreeMap<OrderKey, OrderAgent>,
     /// This node's order behind each order on the ledger, for all attempts at it.
     keys: BTreeMap<OrderId, OrderKey>,
@@ -68,10 +72,11 @@ pub struct Buyer {
 }
 
 impl Buyer {
-    /// The agent with the orders read back from disk.
-    pub fn new(records: Vec<Record>) -> Buyer {
+    /// The agent of the node with this transport key, with the orders read back from disk.
+    pub fn new(node: PublicKey, records: Vec<Record>) -> Buyer {
         let agent = |r: Record| (r.order.key, OrderAgent::new(r));
         Buyer {
+            node,
             orders: records.into_iter().map(agent).collect(),
             keys: BTreeMap::new(),
             asked: BTreeMap::new(),

@@ -21,6 +21,7 @@ use super::introductions::Introductions;
 use super::pace::{LastAsked, RESEND_HEIGHTS};
 use super::record::{Finish, Milestones, Record};
 pub use super::seen::Seen;
+use super::setup::Setup;
 use super::tasks::Tasks;
 use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS, commit};
 use crate::signer::Signer;
@@ -116,6 +117,14 @@ impl OrderAgent {
     /// The opening of this attempt's bid, once it was sent.
     pub fn sent_opening(&self) -> Option<&Opening> {
         self.record.opening.as_ref()
+    }
+    /// What the members of its networks have told.
+    pub fn introductions(&self) -> &Introductions {
+        &self.introductions
+    }
+    /// How its networks came to stand.
+    pub fn setups(&self) -> &[Setup] {
+        &self.record.setups
     }
     /// Its milestones.
     pub fn milestones(&self) -> &Milestones {

@@ -8,6 +8,7 @@ use super::amending::Amending;
 use super::appeal::Opening;
 use super::attempts::History;
 use super::experience::Experience;
+use super::setup::Setup;
 use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
@@ -113,6 +114,7 @@ impl Record {
             cancelling: false,
             tasks,
             finish: None,
+            setups: Vec::new(),
         }
     }
     /// Parses what [`crate::effect::Effect::SaveOrder`] had kept.
@@ -196,6 +198,9 @@ pub struct Record {
     pub tasks: Vec<TaskRecord>,
     /// Set when it is over.
     pub finish: Option<Finish>,
+    /// How the networks of its leases came to stand, the last ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setups: Vec<Setup>,
 }
 
 #[cfg(test)]

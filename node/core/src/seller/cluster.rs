@@ -3,13 +3,13 @@
 
 use super::{Job, Seller};
 use crate::agent::{AgentReply, RunId, StartRefusal};
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, OWNER};
 use crate::effect::Effect;
 use crate::input::AnswerToken;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Seller {
     /// A buyer's node tells which nodes a lease has.
@@ -43,6 +43,7 @@ impl Seller {
         if units.is_empty() {
             return Err(StartRefusal::NoLease);
         }
+        let own = |rank: &u32| *rank == OWNER && *from == self.node;
         let served = |rank: &u32| {
             let of_rank = |(id, job): (&RunId, &Job)| {
                 id.lease == cluster.lease
@@ -52,12 +53,15 @@ impl Seller {
             };
             self.jobs.iter().any(of_rank)
         };
-        if !cluster.ranks.iter().all(served) {
+        if !cluster.ranks.iter().all(|r| own(r) || served(r)) {
             return Err(StartRefusal::NotBuyer);
         }
         let strangers = cluster.others.iter().any(|other| {
             let held = units.get(&other.node).copied().unwrap_or_default();
-            other.node == self.node || other.ranks.len() > held as usize
+            let owner = usize::from(other.ranks.ends_with(&[OWNER]) && other.node == *from);
+            let ranks = other.ranks.iter().filter(|r| **r < OWNER).count();
+            let all = other.ranks.len() == ranks + owner;
+            other.node == self.node || !all || ranks > held as usize
         });
         match strangers {
             true => Err(StartRefusal::NotMine),
@@ -65,21 +69,34 @@ impl Seller {
         }
     }
 
-    /// Leaves the networks in which nothing of this node runs any more, and cuts off the members
-    /// that hold no unit of their lease any more.
-    pub(super) fn keep_clusters(&mut self, state: &State, effects: &mut Vec<Effect>) {
+    /// Leaves the networks in which this node has no part any more, and cuts off the members that
+    /// hold no unit of their lease any more. `owned` are those in which this node is the buyer's.
+    pub(super) fn keep_clusters(
+        &mut self,
+        state: &State,
+        owned: &BTreeSet<LeaseId>,
+        effects: &mut Vec<Effect>,
+    ) {
         let mut gone = Vec::new();
         for (lease, cluster) in &mut self.clusters {
             let units = units_by_node(state, lease);
             let runs = |(id, job): (&RunId, &Job)| id.lease == *lease && job.is_networked();
             // A job that is told to stop for want of a unit has no network for its grace.
-            if !units.contains_key(&self.node) || !self.jobs.iter().any(runs) {
+            let serves = units.contains_key(&self.node) && self.jobs.iter().any(runs);
+            let owns = !units.is_empty() && owned.contains(lease);
+            let stays = |rank: &u32| if *rank == OWNER { owns } else { serves };
+            let before = cluster.clone();
+            cluster.ranks.retain(stays);
+            if cluster.ranks.is_empty() {
                 gone.push(*lease);
                 continue;
             }
-            let before = cluster.others.len();
-            cluster.others.retain(|m| units.contains_key(&m.node));
-            if cluster.others.len() < before {
+            for other in &mut cluster.others {
+                let holds = units.contains_key(&other.node);
+                other.ranks.retain(|rank| holds || *rank == OWNER);
+            }
+            cluster.others.retain(|other| !other.ranks.is_empty());
+            if *cluster != before {
                 let cluster = cluster.clone();
                 effects.push(Effect::Connect {
                     token: None,

@@ -5,7 +5,7 @@ use crate::world::{EPOCH_MS, World};
 use crate::{finish, market, order, sealed};
 use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
 use gridbay_core::buyer::Finish;
-use gridbay_core::cluster::{Card, Cluster, Member, PROGRAM, is_led};
+use gridbay_core::cluster::{Card, Cluster, Member, OWNER, PROGRAM, is_led};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
@@ -132,6 +132,86 @@ fn a_member_that_is_gone_is_cut_off_by_the_ledger_alone() {
     world.kill(1);
     let alone = |w: &World| w.clusters(0).all(|c| c.others.is_empty());
     assert!(world.run_until(200_000, alone));
+}
+
+#[test]
+fn the_buyers_node_joins_and_leaves_at_its_word() {
+    let mut world = connected(500);
+    let known = |w: &World, n: usize| {
+        let mut others = w.clusters(n).flat_map(|c| &c.others);
+        others.any(|m| m.node == node_key(BUYER) && m.ranks == [OWNER])
+    };
+    assert!(!known(&world, 0));
+    world.command(BUYER, Command::Attend(OrderKey(7), true));
+    let joined = |w: &World| {
+        let own = w.clusters(BUYER).next();
+        let complete = own.is_some_and(|c| c.ranks == [OWNER] && c.others.len() == 2);
+        complete && known(w, 0) && known(w, 1)
+    };
+    assert!(world.run_until(20_000, joined));
+    // The ledger's block does not throw it out, though it holds no unit.
+    world.run(30_000);
+    assert!(joined(&world));
+    world.command(BUYER, Command::Attend(OrderKey(7), false));
+    let left = |w: &World| w.clusters(BUYER).count() == 0 && !known(w, 0) && !known(w, 1);
+    assert!(world.run_until(20_000, left));
+    assert_eq!(world.clusters(0).map(|c| c.others.len()).sum::<usize>(), 1);
+    world.command(BUYER, Command::Attend(OrderKey(7), true));
+    assert!(world.run_until(20_000, joined));
+    world.command(BUYER, Command::Cancel(OrderKey(7)));
+    let over = |w: &World| (0..5).all(|n| w.clusters(n).count() == 0);
+    assert!(world.run_until(60_000, over), "nothing is left");
+}
+
+#[test]
+fn a_cluster_that_is_held_has_its_buyers_node_in_it_by_itself() {
+    let mut world = market();
+    let mut want = order(&world, 7, sealed(3, 400), 3, 500);
+    want.spec.network = true;
+    want.spec.argv = [PROGRAM, "hold"].map(str::to_owned).into();
+    world.order(BUYER, want);
+    let joined = |w: &World| w.clusters(BUYER).any(|c| c.others.len() == 2);
+    assert!(world.run_until(30_000, joined));
+    let order = world.nodes[BUYER].core.buyer().order(&OrderKey(7)).unwrap();
+    let lease = order.milestones().lease.unwrap();
+    let written = |w: &World| {
+        let order = w.nodes[BUYER].core.buyer().order(&OrderKey(7)).unwrap();
+        order.setups().first().cloned()
+    };
+    assert!(world.run_until(20_000, |w| written(w).is_some()));
+    let setup = written(&world).unwrap();
+    assert_eq!((setup.lease, setup.members), (lease, 3));
+    assert!(setup.ms < 10_000, "{setup:?}");
+    let order = world.nodes[BUYER].core.buyer().order(&OrderKey(7)).unwrap();
+    let reached = order.introductions().reached(&lease);
+    assert_eq!(reached.len(), 3);
+    assert!(reached.iter().all(|(_, _, reach)| reach.len() == 2));
+}
+
+#[test]
+fn nobody_else_takes_the_place_of_the_buyers_node() {
+    let mut world = connected(500);
+    let right = world.clusters(0).next().unwrap().clone();
+    let card = Card {
+        public: [1; 32],
+        places: vec![],
+    };
+    let mut with = |from: usize, node: usize, ranks: &[u32]| {
+        let mut cluster = right.clone();
+        cluster.others.push(Member {
+            node: node_key(node),
+            ranks: ranks.to_vec(),
+            card: card.clone(),
+        });
+        cluster.others.sort_by_key(|m| m.node);
+        let said = ask(&mut world, 0, node_key(from), cluster);
+        said.iter().any(|e| matches!(e, Effect::Connect { .. }))
+    };
+    assert!(with(BUYER, BUYER, &[OWNER]));
+    assert!(!with(BUYER, 5, &[OWNER]), "a stranger");
+    assert!(!with(BUYER, BUYER, &[9, OWNER]), "a task without a unit");
+    assert!(!with(BUYER, BUYER, &[9]));
+    assert!(!with(5, 5, &[OWNER]), "not the buyer");
 }
 
 #[test]

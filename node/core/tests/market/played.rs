@@ -3,8 +3,10 @@
 
 use crate::world::{EPOCH_MS, Event, World};
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
+use gridbay_core::cluster::Member;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
+use gridbay_core::presence::{Presence, Reach, Way};
 use gridbay_protocol::checkpoint::Manifest;
 use gridbay_protocol::codec;
 use gridbay_protocol::job::{InputFile, JobExit, JobSpec, content_id};
@@ -102,8 +104,10 @@ impl World {
             }
             Effect::Connect { token, cluster } => {
                 self.connects += 1;
+                let reach = cluster.others.iter().map(reached).collect();
                 self.nodes[n].clusters.insert(cluster.lease, cluster);
-                let reply = AgentReply::Card(self.card(n));
+                let card = self.card(n);
+                let reply = AgentReply::Present(Box::new(Presence { card, reach }));
                 if let Some(token) = token {
                     self.answer(token, reply);
                 }
@@ -177,5 +181,20 @@ impl World {
             stdout_len,
             stderr_len: 0,
         }
+    }
+}
+
+/// Every member reaches every other at once.
+fn reached(other: &Member) -> Reach {
+    Reach {
+        rank: other.ranks[0],
+        way: Some(Way::Lan),
+        reached_ms: Some(0),
+        round_trip_us: None,
+        mtu: None,
+        handshake_ms: None,
+        sent: 0,
+        received: 0,
+        probes: (0, 0),
     }
 }

@@ -37,6 +37,10 @@ pub struct PairStatus {
     pub ranks: Vec<u32>,
     /// The way in use; none while there is none.
     pub path: Option<Candidate>,
+    /// Since there first was a way.
+    pub reached: Option<Duration>,
+    /// Probes of the way in use that were sent since it answers, and the answers to them.
+    pub probes: (u32, u32),
     /// Round trip on it.
     pub round_trip: Option<Duration>,
     /// Bytes of a packet that it is known to take; none before that was tried.
@@ -85,20 +89,20 @@ impl Engine {
     }
 
     fn pair(&self, pair: &Pair) -> PairStatus {
-        let (path, round_trip, seen, mtu) = pair.path(&self.shared, |path| {
-            (path.active(), path.round_trip(), path.seen(), path.mtu())
-        });
-        PairStatus {
+        let now = self.shared.now();
+        pair.path(&self.shared, |path| PairStatus {
             public: pair.public,
             ranks: held(pair.ranks.read()).clone(),
-            path,
-            round_trip,
-            mtu,
+            path: path.active(),
+            reached: path.reached().map(|at| now.saturating_sub(at)),
+            probes: path.probes(),
+            round_trip: path.round_trip(),
+            mtu: path.mtu(),
             handshake_age: pair.handshake_age(),
-            seen,
+            seen: path.seen(),
             sent: Volume::of(&pair.sent),
             received: Volume::of(&pair.received),
             drops: pair.drops.read(),
-        }
+        })
     }
 }

@@ -105,6 +105,8 @@ struct Open {
     sent: Time,
     /// Of a trial of sizes: the inner packet's bytes that it stands for.
     size: Option<u16>,
+    /// The way answered when it was sent.
+    counts: bool,
 }
 
 /// Which size is tried now.
@@ -135,6 +137,8 @@ pub(super) struct Way {
     pub(super) heard: Option<Time>,
     /// Answered since it was last given up.
     pub(super) answers: bool,
+    /// Probes that were sent while it answered, and the answers to them.
+    pub(super) probes: (u32, u32),
 }
 
 impl Way {
@@ -151,6 +155,7 @@ impl Way {
             round_trip: None,
             heard: None,
             answers: false,
+            probes: (0, 0),
         }
     }
 
@@ -176,6 +181,7 @@ impl Way {
             return false;
         }
         self.note(now, number, None);
+        self.probes.0 = self.probes.0.saturating_add(u32::from(self.answers));
         self.burst = self.burst.saturating_sub(1);
         let wait = match (self.answers, self.burst) {
             (true, _) => KEEPALIVE,
@@ -215,7 +221,13 @@ impl Way {
         if self.open.len() == OPEN {
             self.open.pop_front();
         }
-        self.open.push_back(Open { number, sent, size });
+        let counts = self.answers && size.is_none();
+        self.open.push_back(Open {
+            number,
+            sent,
+            size,
+            counts,
+        });
     }
 
     /// Takes the answer to one of its probes.
@@ -227,6 +239,7 @@ impl Way {
             return false;
         };
         self.heard = Some(now);
+        self.probes.1 = self.probes.1.saturating_add(u32::from(open.counts));
         if let Some(size) = open.size {
             self.got_through(size);
             return true;

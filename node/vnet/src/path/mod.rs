@@ -60,6 +60,8 @@ pub struct Path {
     keys: PathKeys,
     ways: Vec<Way>,
     active: Option<usize>,
+    /// When there first was a way.
+    reached: Option<Time>,
     counter: u64,
     learned: Option<Time>,
     /// When something was first sent on the active way after it was last heard.
@@ -76,6 +78,7 @@ impl Path {
             keys,
             ways: Vec::new(),
             active: None,
+            reached: None,
             counter: seed,
             learned: None,
             unanswered: None,
@@ -121,6 +124,16 @@ impl Path {
     /// Round trip on the way in use.
     pub fn round_trip(&self) -> Option<Duration> {
         self.active.and_then(|at| self.ways[at].round_trip)
+    }
+
+    /// When there first was a way.
+    pub fn reached(&self) -> Option<Time> {
+        self.reached
+    }
+
+    /// Probes of the way in use that were sent since it answers, and the answers to them.
+    pub fn probes(&self) -> (u32, u32) {
+        self.active.map_or((0, 0), |at| self.ways[at].probes)
     }
 
     /// Bytes of an inner packet that the way in use is known to take; none before it was tried.
@@ -282,6 +295,7 @@ impl Path {
         };
         if moves && self.active != Some(best) {
             self.active = Some(best);
+            self.reached.get_or_insert(now);
             self.unanswered = None;
         }
     }

@@ -1,15 +1,16 @@
-//! I19: the network of a lease has no member that holds no unit of it.
+//! I19: the network of a lease has no member that holds no unit of it, but its buyer's node.
 //!
 //! 1. When an honest node opens a network at its buyer's word, the lease lives in its ledger, it
-//!    holds units there, and every other member does, for each of its ranks one.
+//!    holds units there, and every other member does, for each of its ranks one. The rank
+//!    [`OWNER`] needs none: the node of the lease's buyer alone has it.
 //! 2. After each of its steps all members still hold units. They may be fewer than ranks until the
 //!    buyer has taken some off.
 //! 3. All members have one secret, and no two leases the same.
 
 use super::{Check, Sight};
-use crate::found::node_key;
+use crate::found::{account_key, node_key};
 use crate::world::World;
-use gridbay_core::cluster::Cluster;
+use gridbay_core::cluster::{Cluster, OWNER};
 use gridbay_core::effect::Effect;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::LeaseId;
@@ -36,32 +37,61 @@ fn units(state: &State, lease: &LeaseId) -> BTreeMap<PublicKey, u32> {
     units
 }
 
-/// Step 2.
-fn hold(units: &BTreeMap<PublicKey, u32>, node: usize, cluster: &Cluster) -> Result<(), String> {
-    let mut all = cluster
-        .others
-        .iter()
-        .map(|m| m.node)
-        .chain([node_key(node)]);
-    match all.find(|key| !units.contains_key(key)) {
-        None => Ok(()),
-        Some(key) => Err(format!("{key} in lease {} without a unit", cluster.lease)),
+/// Who has a part in a lease.
+struct Parts {
+    units: BTreeMap<PublicKey, u32>,
+    /// The node of the account that uses it: its buyer's, or under a contract its client's. None
+    /// once nobody may start tasks any more.
+    owner: Option<PublicKey>,
+}
+
+impl Parts {
+    fn of(state: &State, nodes: usize, lease: &LeaseId) -> Parts {
+        let user = state.lease(lease).and_then(|l| state.user(&l.order));
+        let buyer = user.map(|user| user.account);
+        let account = |n: &usize| state.account_of(&account_key(*n).public());
+        let owner = (0..nodes).find(|n| buyer.is_some() && account(n) == buyer);
+        Parts {
+            units: units(state, lease),
+            owner: owner.map(node_key),
+        }
+    }
+
+    /// Step 2.
+    fn hold(&self, node: usize, cluster: &Cluster) -> Result<(), String> {
+        for (key, ranks) in all(node, cluster) {
+            let owns = !self.units.is_empty() && self.owner.is_none_or(|owner| owner == key);
+            let tasks = ranks.iter().any(|rank| *rank != OWNER);
+            if tasks && !self.units.contains_key(&key) || ranks.contains(&OWNER) && !owns {
+                return Err(format!("{key} in lease {} without a unit", cluster.lease));
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 1.
+    fn held(&self, node: usize, cluster: &Cluster) -> Result<(), String> {
+        self.hold(node, cluster)?;
+        for (key, ranks) in all(node, cluster) {
+            let units = self.units.get(&key).copied().unwrap_or_default();
+            let tasks = ranks.iter().filter(|rank| **rank != OWNER).count();
+            if ranks.is_empty() || tasks > units as usize {
+                let lease = cluster.lease;
+                return Err(format!(
+                    "{tasks} ranks of {key} in lease {lease} on {units} units"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
-/// Step 1.
-fn held(units: &BTreeMap<PublicKey, u32>, node: usize, cluster: &Cluster) -> Result<(), String> {
-    let all = cluster.others.iter().map(|m| (m.node, m.ranks.len()));
-    for (key, ranks) in all.chain([(node_key(node), cluster.ranks.len())]) {
-        let units = units.get(&key).copied().unwrap_or_default();
-        if ranks == 0 || ranks > units as usize {
-            let lease = cluster.lease;
-            return Err(format!(
-                "{ranks} ranks of {key} in lease {lease} on {units} units"
-            ));
-        }
-    }
-    Ok(())
+/// The members, with their ranks, of the network that a node is in.
+fn all(node: usize, cluster: &Cluster) -> Vec<(PublicKey, &[u32])> {
+    let others = cluster.others.iter().map(|m| (m.node, &m.ranks[..]));
+    others
+        .chain([(node_key(node), &cluster.ranks[..])])
+        .collect()
 }
 
 impl Members {
@@ -76,11 +106,16 @@ impl Members {
             cluster.lease
         ))
     }
-    fn effect(&mut self, state: &State, node: usize, effect: &Effect) -> Result<(), String> {
+    fn effect(
+        &mut self,
+        parts: impl Fn(&LeaseId) -> Parts,
+        node: usize,
+        effect: &Effect,
+    ) -> Result<(), String> {
         match effect {
             Effect::Connect { cluster, token } => {
                 if token.is_some() {
-                    held(&units(state, &cluster.lease), node, cluster)?;
+                    parts(&cluster.lease).held(node, cluster)?;
                 }
                 self.secret(node, cluster)
             }
@@ -103,13 +138,14 @@ impl Check for Members {
                 let Some(state) = world.core(*node).map(gridbay_core::Core::state) else {
                     return Ok(());
                 };
+                let parts = |lease: &LeaseId| Parts::of(state, world.machines.len(), lease);
                 for effect in *effects {
-                    self.effect(state, *node, effect)?;
+                    self.effect(parts, *node, effect)?;
                 }
                 let of_node = self.open.iter().filter(|((of, _), _)| of == node);
                 for (_, cluster) in of_node {
-                    let units = units(state, &cluster.lease);
-                    hold(&units, *node, cluster).map_err(|e| format!("node {node}: {e}"))?;
+                    let sound = parts(&cluster.lease).hold(*node, cluster);
+                    sound.map_err(|e| format!("node {node}: {e}"))?;
                 }
                 Ok(())
             }
@@ -146,16 +182,21 @@ mod tests {
 
     #[test]
     fn a_member_without_units_is_reported() {
-        let units = BTreeMap::from([(node_key(0), 1), (node_key(1), 2)]);
-        let check = |others: &[(usize, &[u32])]| held(&units, 0, &cluster(1, 1, others));
+        let parts = Parts {
+            units: BTreeMap::from([(node_key(0), 1), (node_key(1), 2)]),
+            owner: Some(node_key(3)),
+        };
+        let check = |others: &[(usize, &[u32])]| parts.held(0, &cluster(1, 1, others));
         assert!(check(&[(1, &[1, 2])]).is_ok());
         assert!(check(&[(2, &[1])]).is_err(), "a stranger");
         assert!(check(&[(1, &[1, 2, 3])]).is_err(), "more than its units");
-        assert!(held(&units, 2, &cluster(1, 1, &[])).is_err(), "itself");
-        assert!(
-            held(&BTreeMap::new(), 0, &cluster(1, 1, &[])).is_err(),
-            "a lease that is over"
-        );
+        assert!(check(&[(3, &[OWNER])]).is_ok(), "the buyer's");
+        assert!(check(&[(3, &[4, OWNER])]).is_err(), "a task of the buyer's");
+        assert!(check(&[(1, &[1, OWNER])]).is_err(), "in the buyer's place");
+        assert!(parts.held(2, &cluster(1, 1, &[])).is_err(), "itself");
+        let units = BTreeMap::new();
+        let over = Parts { units, ..parts };
+        assert!(over.held(3, &cluster(1, 1, &[])).is_err(), "over");
     }
 
     #[test]

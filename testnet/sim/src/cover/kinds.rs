@@ -34,7 +34,7 @@ variants!(INPUTS, input_name, Input:
     Short
 );
 variants!(COMMANDS, command_name, Command:
-    Amend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
+    Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
@@ -115,6 +115,7 @@ pub const DEEDS: &[&str] = &[
     "account closed",
     "account opened",
     "amendment",
+    "attendance",
     "batch of jobs",
     "bid",
     "bid by hand",

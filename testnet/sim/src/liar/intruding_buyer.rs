@@ -1,5 +1,5 @@
 //! Introduces strangers to the nodes of its leases: nodes that hold no unit there, more ranks than
-//! a node has units, ranks that nobody runs. Now and then it introduces itself to a node of
+//! a node has units, ranks that nobody runs, others in its own place. Now and then it introduces itself to a node of
 //! somebody else's lease.
 //!
 //! Attacks I19: a seller that believed it would let a stranger's packets into its jobs' network.
@@ -7,7 +7,7 @@
 use super::{Lie, Puppet};
 use crate::found::node_key;
 use gridbay_core::agent::AgentRequest;
-use gridbay_core::cluster::{Card, Cluster, Member};
+use gridbay_core::cluster::{Card, Cluster, Member, OWNER};
 use gridbay_core::effect::Effect;
 use gridbay_protocol::lease::Share;
 
@@ -43,11 +43,12 @@ fn intrude(puppet: &mut Puppet<'_>, token: u64) -> Option<Effect> {
     let places = leases.filter_map(|(id, shares)| Some((id, node(shares.first()?)?)));
     let places: Vec<_> = places.collect();
     let (lease, to) = *puppet.rng.pick(&places)?;
+    let rank = *puppet.rng.pick(&[9, OWNER])?;
     let cluster = Cluster {
         lease,
         secret: puppet.rng.bytes32(),
         ranks: vec![0],
-        others: vec![itself(puppet, 9)],
+        others: vec![itself(puppet, rank)],
     };
     let request = AgentRequest::Connect(Box::new(cluster));
     Some(Effect::Ask { token, to, request })
@@ -55,7 +56,7 @@ fn intrude(puppet: &mut Puppet<'_>, token: u64) -> Option<Effect> {
 
 fn bend(puppet: &mut Puppet<'_>, cluster: &mut Cluster) {
     let free = 1 + cluster.ranks.iter().max().copied().unwrap_or_default();
-    match puppet.rng.below(3) {
+    match puppet.rng.below(4) {
         // It holds no unit of what it has leased from others.
         0 => {
             cluster.others.push(itself(puppet, free + 100));
@@ -64,6 +65,11 @@ fn bend(puppet: &mut Puppet<'_>, cluster: &mut Cluster) {
         1 => {
             for member in &mut cluster.others {
                 member.ranks = (200..240).collect();
+            }
+        }
+        2 => {
+            for member in &mut cluster.others {
+                member.ranks = vec![OWNER];
             }
         }
         _ => cluster.ranks.push(free + 100),

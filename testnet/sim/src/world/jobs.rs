@@ -7,9 +7,10 @@ use super::machine::Played;
 use super::queue::Event;
 use crate::clock::EPOCH_MS;
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
-use gridbay_core::cluster::Card;
+use gridbay_core::cluster::{Card, Member};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
+use gridbay_core::presence::{Presence, Reach, Way};
 use gridbay_protocol::job::{JobExit, JobSpec};
 
 impl World {
@@ -62,10 +63,12 @@ impl World {
                 held.retain(|id| keep.is_some_and(|k| k.manifest == *id));
             }
             Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
-            Effect::Connect { token, .. } => {
+            Effect::Connect { token, cluster } => {
+                let reach = cluster.others.iter().map(reached).collect();
                 let card = card(n, self.machines[n].life);
                 if let Some(token) = token {
-                    self.answer(n, token, AgentReply::Card(card));
+                    let presence = Box::new(Presence { card, reach });
+                    self.answer(n, token, AgentReply::Present(presence));
                 }
             }
             Effect::RemoveJob(job) => {
@@ -131,6 +134,21 @@ impl World {
             total: bytes.len() as u64,
             bytes: bytes[start..].to_vec(),
         }
+    }
+}
+
+/// Every member reaches every other at once.
+fn reached(other: &Member) -> Reach {
+    Reach {
+        rank: other.ranks.first().copied().unwrap_or_default(),
+        way: Some(Way::Direct),
+        reached_ms: Some(0),
+        round_trip_us: Some(200),
+        mtu: Some(1_420),
+        handshake_ms: Some(0),
+        sent: 0,
+        received: 0,
+        probes: (1, 1),
     }
 }
 

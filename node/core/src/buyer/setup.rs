@@ -1,0 +1,116 @@
+//! How long the network of a lease takes: from the moment at which the buyer's node sees the lease
+//! until every member reaches every other.
+//!
+//! Members tell for how long they have reached one another, so that the figure does not depend on
+//! when they are asked. It is written down once a lease, with the order.
+
+use crate::presence::Reach;
+use gridbay_protocol::ids::LeaseId;
+use gridbay_protocol::keys::PublicKey;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Set-ups that an order keeps; the last ones.
+const KEPT: usize = 16;
+
+/// The network of a lease that came to stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// The lease.
+    pub lease: LeaseId,
+    /// Its members then.
+    pub members: u32,
+    /// Milliseconds from the lease to the last pair.
+    pub ms: u64,
+}
+
+/// Keeps a new one.
+pub(super) fn keep(setups: &mut Vec<Setup>, new: Setup) {
+    setups.push(new);
+    let more = setups.len().saturating_sub(KEPT);
+    setups.drain(..more);
+}
+
+/// What a member told, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Told {
+    /// How it reaches the others.
+    pub reach: Vec<Reach>,
+    /// By this node's clock, which starts with it.
+    pub at_ms: u64,
+}
+
+/// When the last pair came to reach each other; none while one does not. `members` has the lowest
+/// rank of each.
+pub(super) fn complete_ms<'a>(
+    members: &BTreeMap<PublicKey, u32>,
+    told: impl Fn(&PublicKey) -> Option<&'a Told>,
+) -> Option<u64> {
+    let mut last = 0;
+    for node in members.keys() {
+        let Told { reach, at_ms } = told(node)?;
+        for (other, rank) in members {
+            if other != node {
+                let seen = reach.iter().find(|r| r.rank == *rank && r.way.is_some())?;
+                last = last.max(at_ms.saturating_sub(seen.reached_ms?));
+            }
+        }
+    }
+    Some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presence::Way;
+    use gridbay_protocol::keys::SecretKey;
+
+    fn key(n: u8) -> PublicKey {
+        SecretKey::from_seed(&[n; 32]).public()
+    }
+
+    fn reach(rank: u32, reached_ms: Option<u64>) -> Reach {
+        Reach {
+            rank,
+            way: reached_ms.map(|_| Way::Lan),
+            reached_ms,
+            round_trip_us: None,
+            mtu: None,
+            handshake_ms: None,
+            sent: 0,
+            received: 0,
+            probes: (0, 0),
+        }
+    }
+
+    #[test]
+    fn the_last_pair_counts_whenever_it_is_told() {
+        let members = BTreeMap::from([(key(1), 0), (key(2), 4)]);
+        let told = |at_ms, reach| Told { reach, at_ms };
+        let mut all = BTreeMap::from([(key(1), told(1_000, vec![reach(4, Some(300))]))]);
+        assert_eq!(complete_ms(&members, |n| all.get(n)), None, "one is silent");
+        all.insert(key(2), told(9_000, vec![reach(0, None)]));
+        assert_eq!(complete_ms(&members, |n| all.get(n)), None, "no way back");
+        all.insert(key(2), told(9_000, vec![reach(0, Some(8_250))]));
+        assert_eq!(complete_ms(&members, |n| all.get(n)), Some(750));
+    }
+
+    #[test]
+    fn an_order_keeps_the_last_ones() {
+        let mut setups = Vec::new();
+        for ms in 0..20 {
+            let lease = LeaseId([1; 32]);
+            keep(
+                &mut setups,
+                Setup {
+                    lease,
+                    members: 2,
+                    ms,
+                },
+            );
+        }
+        assert_eq!(setups.len(), KEPT);
+        assert_eq!(setups.last().map(|s| s.ms), Some(19));
+    }
+}
