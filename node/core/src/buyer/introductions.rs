@@ -146,9 +146,7 @@ impl Introductions {
         let lowest = |(node, ranks): (&PublicKey, &Vec<u32>)| Some((*node, *ranks.first()?));
         let lowest: BTreeMap<_, _> = members.iter().filter_map(lowest).collect();
         let complete = setup::complete_ms(&lowest, |node| self.heard.get(&(lease, *node)));
-        let Some(told) = self.told.get_mut(&place) else {
-            return None;
-        };
+        let told = self.told.get_mut(&place)?;
         told.heard = true;
         told.until_ms = match complete {
             Some(_) => now_ms + AGAIN_MS,
