@@ -25,6 +25,7 @@ pub mod executor;
 mod invite;
 mod job;
 pub mod keys;
+mod lease;
 mod ledger;
 mod market;
 mod metrics;

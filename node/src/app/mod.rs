@@ -104,21 +104,21 @@ pub async fn run(
     } = prepare(&config, &keys, &genesis, &machine, &net, invitation)?;
     let server = Server::bind(&config).await?;
     let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
+    let clusters = tools.clusters.clone();
     let (joining, jobs) = (tools.join.clone(), tools.jobs.clone());
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(room::keep(machine.room.clone(), jobs, handle.clone()));
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
     tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
-    if let Some(command) = joining {
-        join(&handle, command).await?;
-    }
+    join(&handle, joining).await?;
     let (stop_sender, owner) = watch::channel(false);
     let backend = Arc::new(NodeBackend::new(BackendParts {
         body: handle.clone(),
         overlay: net.clone(),
         contents,
         orders,
+        clusters,
         transfers,
         marks,
         listen: config.listen.clone(),
@@ -336,7 +336,10 @@ fn join_command(invitation: Invitation, keys: &NodeKeys) -> Command {
     }
 }
 
-async fn join(handle: &BodyHandle, command: Command) -> anyhow::Result<()> {
+async fn join(handle: &BodyHandle, command: Option<Command>) -> anyhow::Result<()> {
+    let Some(command) = command else {
+        return Ok(());
+    };
     match handle.command(command).await {
         Ok(Reply::Refused(refused)) => Err(anyhow!("{}; {}", refused.reason, refused.hint)),
         // Joins when it is cured.

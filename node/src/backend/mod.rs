@@ -15,6 +15,7 @@ use crate::api::Answer;
 use crate::auction::board::Board;
 use crate::body::BodyHandle;
 use crate::body::room::Room;
+use crate::cluster::Clusters;
 use crate::config::NodeLimits;
 use crate::content::uploads::Uploads;
 use crate::discovery::Discovery;
@@ -48,6 +49,8 @@ pub struct BackendParts {
     pub contents: ContentStore,
     /// Output and files of own orders.
     pub orders: OrderStore,
+    /// Networks of leases.
+    pub clusters: Clusters,
     /// Own transfers by their idempotency keys.
     pub transfers: TransferStore,
     /// Whom the owner blocks and trusts.

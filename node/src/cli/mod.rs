@@ -18,6 +18,7 @@ mod image;
 mod invite;
 mod job;
 mod join;
+mod lease;
 mod ledger;
 mod market;
 mod member;
@@ -72,6 +73,9 @@ enum Command {
     /// Follow, explain and end jobs
     #[command(subcommand)]
     Job(job::JobCommand),
+    /// See leases and their private networks
+    #[command(subcommand)]
+    Lease(lease::LeaseCommand),
     /// See, sign and close contracts for batches of jobs
     #[command(subcommand)]
     Contract(contract::ContractCommand),
@@ -145,6 +149,7 @@ fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
         Command::Offer(command) => command.run(&at)?,
         Command::Run(args) => return args.run(&at),
         Command::Job(command) => return command.run(&at),
+        Command::Lease(command) => command.run(&at)?,
         Command::Contract(command) => command.run(&at)?,
         Command::Bid(command) => command.run(&at)?,
         Command::Market(command) => return command.run(&at),

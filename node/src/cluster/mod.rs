@@ -9,7 +9,7 @@
 //!    the node ends: keys are erased, and nothing is answered.
 
 mod places;
-mod reach;
+pub(crate) mod reach;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -112,6 +112,17 @@ impl Clusters {
     /// Lets go of the device of a job that has ended.
     pub fn detach(&self, job: &RunId) {
         self.lock().devices.remove(job);
+    }
+
+    /// The networks that this node is in.
+    pub fn all(&self) -> Vec<(LeaseId, LeaseStatus)> {
+        let inner = self.lock();
+        let Some(engine) = &inner.engine else {
+            return Vec::new();
+        };
+        let open = inner.open.keys();
+        open.filter_map(|lease| Some((*lease, engine.status(lease).ok()?)))
+            .collect()
     }
 
     /// A network as this node sees it; `None` if it is in none of that lease.

@@ -6,7 +6,7 @@ use gridbay_core::presence::{Reach, Way};
 use gridbay_vnet::engine::{LeaseStatus, PairStatus};
 use gridbay_vnet::path::Kind;
 
-pub(super) fn of(status: &LeaseStatus) -> Vec<Reach> {
+pub(crate) fn of(status: &LeaseStatus) -> Vec<Reach> {
     status.pairs.iter().filter_map(pair).collect()
 }
 
@@ -26,7 +26,8 @@ fn pair(pair: &PairStatus) -> Option<Reach> {
     })
 }
 
-fn way(kind: Kind) -> Way {
+/// The kind of a way, as the core knows it.
+pub(crate) fn way(kind: Kind) -> Way {
     match kind {
         Kind::Lan => Way::Lan,
         Kind::Direct => Way::Direct,

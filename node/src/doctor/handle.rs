@@ -3,10 +3,12 @@
 use crate::api::Answer;
 use crate::api::types::Path;
 use crate::backend::{NodeBackend, wall_ms};
-use crate::doctor::{self, Finding, JobsFact, PeerFact, Running};
+use crate::cluster::reach;
+use crate::doctor::{self, Finding, JobsFact, PairFact, PeerFact, Running};
 use crate::overlay::{self, Count, Multiaddr, PeerInfo, Reach};
 use gridbay_core::Core;
 use gridbay_protocol::class::Isolation;
+use gridbay_vnet::path::Candidate;
 
 /// The core's facts: whether it is behind, the time of its last block, the network's heartbeat, why
 /// its invitation is refused.
@@ -21,6 +23,7 @@ impl NodeBackend {
 
     async fn doctor_facts(&self) -> Running {
         let now = wall_ms();
+        let cut = self.cut().await;
         // A halted core is a trouble of its own.
         let core: Option<FromCore> = self.query(from_core).await.ok();
         let overlay = &self.parts.overlay;
@@ -59,7 +62,23 @@ impl NodeBackend {
             }),
             jobs: self.jobs_fact(),
             no_device: self.no_device(),
+            cut,
         }
+    }
+
+    async fn cut(&self) -> Vec<PairFact> {
+        let mut cut = Vec::new();
+        for (lease, status) in self.networks().await {
+            for pair in status.pairs.iter().filter(|pair| pair.path.is_none()) {
+                let place = |c: &Candidate| format!("{} ({})", c.via.at, reach::way(c.kind).word());
+                cut.push(PairFact {
+                    lease,
+                    rank: pair.ranks.first().copied().unwrap_or_default(),
+                    tried: pair.tried.iter().map(place).collect(),
+                });
+            }
+        }
+        cut
     }
 
     fn no_device(&self) -> Option<String> {

@@ -7,11 +7,13 @@
 
 mod handle;
 mod jobs;
+mod pairs;
 pub(crate) mod routes;
 mod running;
 mod stopped;
 
 pub use jobs::JobsFact;
+pub use pairs::PairFact;
 pub use running::{PeerFact, Running, running};
 pub use stopped::{Stopped, stopped};
 
@@ -71,6 +73,8 @@ pub enum Kind {
     MeshSmall,
     /// The solver of reservations does not help.
     Solver,
+    /// It does not reach a member of a lease's network.
+    PairCut,
     /// Strangers' jobs run without isolation.
     JobsUnisolated,
     /// It has no more places for those who cannot be dialled.

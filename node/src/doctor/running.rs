@@ -1,6 +1,6 @@
 //! The facts that a running node tells.
 
-use super::{Finding, JobsFact, Kind};
+use super::{Finding, JobsFact, Kind, PairFact};
 use crate::api::types::Path;
 use crate::overlay::{Nat, Reach, Router};
 use crate::trouble::{self, Trouble};
@@ -74,6 +74,8 @@ pub struct Running {
     pub jobs: JobsFact,
     /// Why strangers' jobs have no private network of their lease, if they have none.
     pub no_device: Option<String>,
+    /// Members of leases' networks that it does not reach.
+    pub cut: Vec<PairFact>,
 }
 
 /// The findings from these facts.
@@ -88,6 +90,7 @@ pub fn running(facts: &Running) -> Vec<Finding> {
     found.extend(super::jobs::jobs(&facts.jobs));
     let no_device = facts.no_device.as_deref();
     found.extend(no_device.map(super::jobs::network));
+    found.extend(facts.cut.iter().map(super::pairs::pair));
     found
 }
 

@@ -4,6 +4,7 @@
 //! `gridbay_up` is 0 while the core thread does not answer: then only the figures outside it are
 //! shown.
 
+use super::lease;
 use super::net;
 use super::text::Text;
 use crate::api::Answer;
@@ -45,6 +46,7 @@ impl NodeBackend {
         );
         let discovery = self.discovery.counts();
         text.by(("gridbay_discovery_events_total", "kind"), discovery);
+        lease::metrics(&mut text, &self.networks().await);
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
         text.gauge("gridbay_up", u8::from(facts.is_ok()));

@@ -19,7 +19,7 @@ use gridbay_node::store::transfers::TransferStore;
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::class::Isolation;
 use gridbay_protocol::genesis::{Genesis, Member, Policy};
-use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::units::Credits;
 use gridbay_sample as sample;
 use std::sync::Arc;
@@ -136,6 +136,17 @@ fn host(genesis: &Genesis) -> Host {
     Host::open(config, Box::new(MemDisk::new())).unwrap()
 }
 
+fn parts(genesis: &Genesis, account: u8, node: PublicKey) -> Parts {
+    Parts {
+        provider: None,
+        host: host(genesis),
+        account_key: secret(account),
+        node,
+        orders: vec![],
+        jobs: vec![],
+    }
+}
+
 /// A node with such settings, in a fresh folder.
 pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
     let Settings {
@@ -153,14 +164,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
     let (room, memos) = (Room::of(dir.path()).unwrap(), dir.path().join("memos"));
     let node = SecretKey::from_seed(&TRANSPORT).public();
     let selling = Arc::new(selling);
-    let parts = Parts {
-        provider: None,
-        host: host(&genesis),
-        account_key: secret(account),
-        node,
-        orders: vec![],
-        jobs: vec![],
-    };
+    let parts = parts(&genesis, account, node);
     let tools = Tools {
         overlay: overlay.clone(),
         orders: orders.clone(),
@@ -176,6 +180,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         reopen: None,
         join: None,
     };
+    let clusters = tools.clusters.clone();
     let body = body::start(parts, tools).unwrap().handle;
     let (stop, stopped) = watch::channel(false);
     let backend = Arc::new(NodeBackend::new(BackendParts {
@@ -183,6 +188,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         overlay,
         contents,
         orders,
+        clusters,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
         marks: MarkBook::open(dir.path().join("marks")).unwrap(),
         listen: vec![],

@@ -3,7 +3,9 @@
 
 use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
-use gridbay_node::api::types::{How, JobRecord, JobRequest, JobState, Staged, Want};
+use gridbay_node::api::types::{
+    How, JobRecord, JobRequest, JobState, LeaseNet, LeaseView, NetMember, Staged, Want,
+};
 use gridbay_node::executor::{Config, Executor, ProcessExecutor};
 use gridbay_protocol::job::InputFile;
 use gridbay_testnet::Progress;
@@ -168,6 +170,49 @@ async fn dask(buyer: &Client) {
     assert_eq!(text, "328350 ['rank0', 'rank1', 'rank2', 'rank3']\n");
 }
 
+/// The network is told of by its buyer's node, which joins it and leaves.
+async fn seen(buyer: &Client) {
+    let job = led("hosts", &["sleep", "60"], vec![]);
+    let job: JobRecord = buyer
+        .post("/jobs", &job, Some("net-of-four"))
+        .await
+        .unwrap();
+    let lease = until("a complete network", async || {
+        let all: Vec<LeaseView> = buyer.get("/leases").await.unwrap();
+        let mut ours = all.into_iter().filter(|l| l.job.as_ref() == Some(&job.id));
+        ours.find(|lease| lease.setup.is_some())
+    });
+    let lease = lease.await;
+    let nodes = lease.nodes.len();
+    assert_eq!(lease.setup.map(|setup| setup.members), Some(nodes as u32));
+    let net = async || {
+        let path = format!("/leases/{}/net", lease.lease);
+        buyer.get::<LeaseNet>(&path).await.unwrap()
+    };
+    // One at a time: a member that joins changes the pairs of all.
+    for (word, members) in [("connect", nodes + 1), ("disconnect", nodes)] {
+        let path = format!("/leases/{}/{word}", lease.lease);
+        let _: LeaseView = buyer.post(&path, &(), None).await.unwrap();
+        until(word, async || {
+            let all = net().await.members;
+            let whole = |m: &NetMember| {
+                m.pairs.len() == members - 1 && m.pairs.iter().all(|p| p.path.is_some())
+            };
+            (all.len() == members && all.iter().all(whole)).then_some(())
+        })
+        .await;
+    }
+    let _: JobRecord = buyer
+        .post(&format!("/jobs/{}/cancel", job.id), &(), None)
+        .await
+        .unwrap();
+    until("the end of the lease", async || {
+        let all: Vec<LeaseView> = buyer.get("/leases").await.unwrap();
+        all.is_empty().then_some(())
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn ranks_on_several_nodes_work_together_by_name() {
     let _turn = turn().await;
@@ -193,6 +238,7 @@ async fn ranks_on_several_nodes_work_together_by_name() {
     assert_eq!(serial.lines().count(), 10);
     assert_eq!(printed(&buyer, "words-on-all", &job).await, serial);
 
+    seen(&buyer).await;
     mpi(&buyer, dir.path()).await;
     dask(&buyer).await;
     network.stop().unwrap();

@@ -74,6 +74,19 @@ impl Told {
     }
 }
 
+/// What one member told last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reached<'a> {
+    /// Its node.
+    pub node: PublicKey,
+    /// Its ranks.
+    pub ranks: Vec<u32>,
+    /// How it reaches the others.
+    pub reach: &'a [Reach],
+    /// Bytes per second sent to each of them, between its last two answers.
+    pub rates: &'a [Option<u64>],
+}
+
 /// The ranks that run on each node of each lease.
 type Members = BTreeMap<LeaseId, BTreeMap<PublicKey, Vec<u32>>>;
 
@@ -138,8 +151,8 @@ impl Introductions {
         presence: Presence,
         now_ms: u64,
     ) -> Option<Setup> {
-        let (reach, at_ms) = (presence.reach, now_ms);
-        self.heard.insert(place, setup::Told { reach, at_ms });
+        let heard = setup::Told::now(self.heard.get(&place), presence.reach, now_ms);
+        self.heard.insert(place, heard);
         self.cards.insert(place, presence.card);
         let lease = place.0;
         let members = members(tasks, self.owner).remove(&lease)?;
@@ -164,13 +177,17 @@ impl Introductions {
         })
     }
 
-    /// What the members of a lease told last: the node, its ranks, how it reaches the others.
-    pub fn reached(&self, lease: &LeaseId) -> Vec<(PublicKey, Vec<u32>, &[Reach])> {
+    /// What the members of a lease told last.
+    pub fn reached(&self, lease: &LeaseId) -> Vec<Reached<'_>> {
         let mut all = Vec::new();
         for (place, heard) in self.heard.iter().filter(|(place, _)| place.0 == *lease) {
             let told = self.told.get(place);
-            let ranks = told.map(|t| t.ranks.clone()).unwrap_or_default();
-            all.push((place.1, ranks, &heard.reach[..]));
+            all.push(Reached {
+                node: place.1,
+                ranks: told.map(|t| t.ranks.clone()).unwrap_or_default(),
+                reach: &heard.reach,
+                rates: &heard.rates,
+            });
         }
         all
     }

@@ -30,7 +30,7 @@ pub mod tasks;
 mod worth;
 
 pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
-pub use introductions::Introductions;
+pub use introductions::{Introductions, Reached};
 pub use record::{Finish, Milestones, Record, TaskRecord};
 pub use setup::Setup;
 

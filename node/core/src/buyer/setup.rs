@@ -37,8 +37,32 @@ pub(super) fn keep(setups: &mut Vec<Setup>, new: Setup) {
 pub(super) struct Told {
     /// How it reaches the others.
     pub reach: Vec<Reach>,
+    /// Bytes per second sent to each of them since the answer before.
+    pub rates: Vec<Option<u64>>,
     /// By this node's clock, which starts with it.
     pub at_ms: u64,
+}
+
+impl Told {
+    /// An answer after the one `before`.
+    pub(super) fn now(before: Option<&Told>, reach: Vec<Reach>, at_ms: u64) -> Told {
+        let rate = |now: &Reach| {
+            let Told {
+                reach, at_ms: then, ..
+            } = before?;
+            let last = reach.iter().find(|last| last.rank == now.rank)?;
+            let bytes = now.sent.checked_sub(last.sent)?;
+            bytes
+                .saturating_mul(1_000)
+                .checked_div(at_ms.saturating_sub(*then))
+        };
+        let rates = reach.iter().map(rate).collect();
+        Told {
+            reach,
+            rates,
+            at_ms,
+        }
+    }
 }
 
 /// When the last pair came to reach each other; none while one does not. `members` has the lowest
@@ -49,7 +73,7 @@ pub(super) fn complete_ms<'a>(
 ) -> Option<u64> {
     let mut last = 0;
     for node in members.keys() {
-        let Told { reach, at_ms } = told(node)?;
+        let Told { reach, at_ms, .. } = told(node)?;
         for (other, rank) in members {
             if other != node {
                 let seen = reach.iter().find(|r| r.rank == *rank && r.way.is_some())?;
@@ -87,13 +111,30 @@ mod tests {
     #[test]
     fn the_last_pair_counts_whenever_it_is_told() {
         let members = BTreeMap::from([(key(1), 0), (key(2), 4)]);
-        let told = |at_ms, reach| Told { reach, at_ms };
+        let told = |at_ms, reach| Told::now(None, reach, at_ms);
         let mut all = BTreeMap::from([(key(1), told(1_000, vec![reach(4, Some(300))]))]);
         assert_eq!(complete_ms(&members, |n| all.get(n)), None, "one is silent");
         all.insert(key(2), told(9_000, vec![reach(0, None)]));
         assert_eq!(complete_ms(&members, |n| all.get(n)), None, "no way back");
         all.insert(key(2), told(9_000, vec![reach(0, Some(8_250))]));
         assert_eq!(complete_ms(&members, |n| all.get(n)), Some(750));
+    }
+
+    #[test]
+    fn a_rate_is_what_was_sent_between_two_answers() {
+        let sent = |sent| {
+            vec![Reach {
+                sent,
+                ..reach(4, Some(1))
+            }]
+        };
+        let first = Told::now(None, sent(1_000), 5_000);
+        assert_eq!(first.rates, [None]);
+        let next = Told::now(Some(&first), sent(3_000), 5_500);
+        assert_eq!(next.rates, [Some(4_000)]);
+        let anew = Told::now(Some(&next), sent(10), 6_000);
+        assert_eq!(anew.rates, [None], "it was restarted");
+        assert_eq!(Told::now(Some(&next), sent(9_000), 5_500).rates, [None]);
     }
 
     #[test]

@@ -30,6 +30,11 @@ impl Seller {
         effects.push(Effect::Connect { token, cluster });
     }
 
+    /// Whether this node is in a lease's network.
+    pub fn is_connected(&self, lease: &LeaseId) -> bool {
+        self.clusters.contains_key(lease)
+    }
+
     fn check_cluster(
         &self,
         state: &State,

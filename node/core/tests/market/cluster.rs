@@ -185,7 +185,7 @@ fn a_cluster_that_is_held_has_its_buyers_node_in_it_by_itself() {
     let order = world.nodes[BUYER].core.buyer().order(&OrderKey(7)).unwrap();
     let reached = order.introductions().reached(&lease);
     assert_eq!(reached.len(), 3);
-    assert!(reached.iter().all(|(_, _, reach)| reach.len() == 2));
+    assert!(reached.iter().all(|member| member.reach.len() == 2));
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub use crate::contract::types::*;
 pub use crate::invite::types::*;
 pub use crate::job::reason::*;
 pub use crate::job::types::*;
+pub use crate::lease::types::*;
 pub use crate::ledger::types::*;
 pub use crate::market::types::*;
 pub use crate::node::types::*;

@@ -37,6 +37,8 @@ pub struct PairStatus {
     pub ranks: Vec<u32>,
     /// The way in use; none while there is none.
     pub path: Option<Candidate>,
+    /// All ways that are tried.
+    pub tried: Vec<Candidate>,
     /// Since there first was a way.
     pub reached: Option<Duration>,
     /// Probes of the way in use that were sent since it answers, and the answers to them.
@@ -94,6 +96,7 @@ impl Engine {
             public: pair.public,
             ranks: held(pair.ranks.read()).clone(),
             path: path.active(),
+            tried: path.candidates().collect(),
             reached: path.reached().map(|at| now.saturating_sub(at)),
             probes: path.probes(),
             round_trip: path.round_trip(),

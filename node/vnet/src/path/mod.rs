@@ -126,6 +126,11 @@ impl Path {
         self.active.and_then(|at| self.ways[at].round_trip)
     }
 
+    /// All ways that are tried.
+    pub fn candidates(&self) -> impl Iterator<Item = Candidate> {
+        self.ways.iter().map(|way| way.candidate)
+    }
+
     /// When there first was a way.
     pub fn reached(&self) -> Option<Time> {
         self.reached

@@ -1,6 +1,6 @@
 //! Introduces strangers to the nodes of its leases: nodes that hold no unit there, more ranks than
-//! a node has units, ranks that nobody runs, others in its own place. Now and then it introduces itself to a node of
-//! somebody else's lease.
+//! a node has units, ranks that nobody runs, others in its own place. Now and then it introduces
+//! itself to a node of somebody else's lease.
 //!
 //! Attacks I19: a seller that believed it would let a stranger's packets into its jobs' network.
 
