@@ -20,6 +20,7 @@
 //! 1. [`tun`] and [`fds`]: the supervisor of a job makes the device inside the job's namespaces and
 //!    hands its descriptor to the node.
 //! 2. [`engine`]: threads carry packets between the devices and the socket.
+//! 3. `user`: TCP inside this process, for a rank that has no device.
 
 pub mod address;
 pub mod drops;
@@ -39,5 +40,7 @@ pub mod session;
 mod sys;
 #[cfg(target_os = "linux")]
 pub mod tun;
+#[cfg(target_os = "linux")]
+mod user;
 #[cfg(target_os = "linux")]
 mod wire;

@@ -63,6 +63,11 @@ impl Routes {
         Ok(Routes(routes))
     }
 
+    /// Whether an address is that of a rank of the lease.
+    pub fn leads_to(&self, address: &IpAddr) -> bool {
+        self.0.contains_key(address)
+    }
+
     /// Rule 2: where a packet goes that was read from a rank's device.
     pub fn outgoing(&self, rank: u32, packet: &[u8]) -> Result<Hop, Drop> {
         let (source, destination) = packet::ends(packet).ok_or(Drop::NotIp)?;

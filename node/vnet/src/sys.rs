@@ -4,7 +4,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "ioctls of the TUN driver and received descriptors; each block states why it is sound"
+    reason = "ioctls of the TUN driver and of streams, and received descriptors; each block states why it is sound"
 )]
 
 use std::io;
@@ -77,6 +77,14 @@ pub(crate) fn set_offload(fd: BorrowedFd<'_>, bits: u32) -> io::Result<()> {
 pub(crate) fn set_owner(fd: BorrowedFd<'_>, uid: u32) -> io::Result<()> {
     // SAFETY: the argument is a number, not an address.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), TUNSETOWNER, libc::c_ulong::from(uid)) })
+}
+
+/// Bytes that wait in a stream's receive queue.
+pub(crate) fn waiting(fd: BorrowedFd<'_>) -> io::Result<usize> {
+    let mut bytes: libc::c_int = 0;
+    // SAFETY: the kernel writes one `int`.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut bytes) })?;
+    Ok(usize::try_from(bytes).unwrap_or(0))
 }
 
 fn empty_request() -> Request {

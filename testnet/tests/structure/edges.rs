@@ -99,6 +99,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ),
     ("boringtun", &["gridbay-vnet"]),
     ("quinn-udp", &["gridbay-vnet"]),
+    ("smoltcp", &["gridbay-vnet"]),
     ("libfuzzer-sys", &["gridbay-fuzz"]),
 ];
 

@@ -78,7 +78,7 @@ pub enum EngineError {
 /// A device that is attached to a rank; dropping it detaches and closes the device.
 #[must_use = "dropping it detaches the device"]
 pub struct Attachment {
-    lease: Arc<Lease>,
+    pub(super) lease: Arc<Lease>,
     port: Arc<Port>,
 }
 
@@ -146,8 +146,21 @@ impl Engine {
         rank: u32,
         device: OwnedFd,
     ) -> Result<Attachment, EngineError> {
+        let port = Port::device_of(rank, device)?;
+        self.plug(lease, port, |shared, lease, port| {
+            tx::run(&shared, &lease, &port);
+        })
+    }
+
+    /// Enters a port under its rank, and starts the thread that carries packets away from it.
+    pub(super) fn plug(
+        &self,
+        lease: &LeaseId,
+        port: Port,
+        run: impl FnOnce(Arc<Shared>, Arc<Lease>, Arc<Port>) + Send + 'static,
+    ) -> Result<Attachment, EngineError> {
         let lease = self.lease(lease)?;
-        let port = Arc::new(Port::new(rank, device)?);
+        let (rank, port) = (port.rank, Arc::new(port));
         {
             let mut ports = held(lease.ports.write());
             let taken = ports.get(&rank).is_some_and(|port| port.is_open());
@@ -163,7 +176,7 @@ impl Engine {
         let shared = self.shared.clone();
         let thread = thread::Builder::new().name(format!("vnet-tx{rank}"));
         let mine = port.clone();
-        port.keep(thread.spawn(move || tx::run(&shared, &lease, &mine))?);
+        port.keep(thread.spawn(move || run(shared, lease, mine))?);
         // The lease may have been closed meanwhile.
         let open = held(self.shared.leases.read()).contains_key(&attachment.lease.id);
         if open {

@@ -7,6 +7,7 @@
 //! 3. All state that is looked up is under read locks for the length of the look-up.
 
 mod api;
+mod inbox;
 mod lease;
 mod port;
 mod relay;
@@ -15,6 +16,7 @@ mod socket;
 mod status;
 mod timer;
 mod tx;
+mod user;
 
 use std::collections::HashMap;
 use std::io;
@@ -30,10 +32,12 @@ use nix::sys::eventfd::{EfdFlags, EventFd};
 
 pub use api::{Attachment, EngineError, LeaseNet, MEMBERS_MAX, Member};
 pub use status::{LeaseStatus, PairStatus, Volume};
+pub use user::User;
 
 use crate::drops::{Counters, Drops};
 use crate::path::Time;
 use crate::relay::{Grant, Relay, Relayed};
+pub use crate::user::Listener;
 use lease::{Lease, Pair};
 use socket::Socket;
 

@@ -1,4 +1,5 @@
-//! From a device to the network: one thread for each attached device.
+//! From a device to the network: one thread for each attached device. A stack in this process has
+//! its thread elsewhere ([`super::user`]), and follows the same rules from 2 on.
 //!
 //! 1. Read a packet, up to 64 kB, with the kernel's header.
 //! 2. The lease's routes say where it goes, or why not.
@@ -18,7 +19,7 @@ use super::lease::{FRAME, Lease, Pair};
 use super::port::Port;
 use super::socket::RUN;
 use crate::drops::Drop;
-use crate::offload::{Header, Segments, split, too_big};
+use crate::offload::{Header, Segments, Super, split, too_big};
 use crate::path::{SEAL, Via};
 use crate::route::Hop;
 use crate::tun::HEADER;
@@ -50,14 +51,21 @@ pub(super) fn run(shared: &Shared, lease: &Arc<Lease>, port: &Port) {
 
 /// What was read and is not sent yet, all for one member.
 #[derive(Default)]
-struct Work {
+pub(super) struct Work {
     to: Option<Arc<Pair>>,
     segments: Segments,
     out: Vec<u8>,
 }
 
 impl Work {
-    fn take(&mut self, shared: &Shared, lease: &Arc<Lease>, port: &Port, read: &mut [u8]) {
+    /// Rules 2 to 5 for a packet with the kernel's header.
+    pub(super) fn take(
+        &mut self,
+        shared: &Shared,
+        lease: &Arc<Lease>,
+        port: &Port,
+        read: &mut [u8],
+    ) {
         let members = lease.members();
         let hop = match members.routes.outgoing(port.rank, &read[HEADER..]) {
             Ok(hop) => hop,
@@ -66,7 +74,7 @@ impl Work {
         match hop {
             Hop::Own(rank) => {
                 let other = lease.port(rank);
-                if !other.is_some_and(|other| across(read, port, &other)) {
+                if !other.is_some_and(|other| across(read, &other)) {
                     lease.drops.add(Drop::NoDevice, 1);
                 }
             }
@@ -91,18 +99,22 @@ impl Work {
     /// Rule 4 and 5, up to sealing; whether the packet is well formed.
     fn add(&mut self, pair: &Pair, port: &Port, read: &mut [u8]) -> bool {
         let before = self.segments.len();
-        let Some(header) = Header::read(read) else {
+        let Some(mut header) = Header::read(read) else {
             return false;
         };
         let packet = &mut read[HEADER..];
+        let bound = pair.bound();
+        if let Some(bound) = bound.filter(|_| port.may_be_cut()) {
+            header.cut(packet, bound);
+        }
         if !split(&header, packet, &mut self.segments) {
             return false;
         }
-        let bound = pair.bound().map(usize::from);
-        if let Some(bound) = bound.filter(|bound| self.segments.longest(before) > *bound) {
+        let longer = |bound: &u16| self.segments.longest(before) > usize::from(*bound);
+        if let Some(bound) = bound.filter(longer) {
             self.segments.truncate(before);
             pair.drops.add(Drop::TooBig, 1);
-            if let Some(answer) = too_big(packet, bound as u16) {
+            if let Some(answer) = too_big(packet, bound) {
                 port.write(&answer);
             }
         }
@@ -110,7 +122,7 @@ impl Work {
     }
 
     /// Sends all that waits.
-    fn flush(&mut self, shared: &Shared) {
+    pub(super) fn flush(&mut self, shared: &Shared) {
         if let Some(pair) = self.to.take() {
             self.send(shared, &pair);
         }
@@ -191,15 +203,20 @@ impl Work {
     }
 }
 
-/// A packet between two ranks of this node, whole if the other device takes super-packets too.
-fn across(read: &mut [u8], port: &Port, other: &Port) -> bool {
-    if other.offloads.tcp == port.offloads.tcp && other.offloads.udp == port.offloads.udp {
-        return other.write(read);
-    }
-    let mut segments = Segments::default();
+/// A packet between two ranks of this node, whole if the other end takes super-packets of its kind.
+fn across(read: &mut [u8], other: &Port) -> bool {
     let Some(header) = Header::read(read) else {
         return false;
     };
+    let takes = match header.kind {
+        Super::One => other.offloads.tcp || !header.open,
+        Super::Tcp => other.offloads.tcp,
+        Super::Udp => other.offloads.udp,
+    };
+    if takes {
+        return other.write(read);
+    }
+    let mut segments = Segments::default();
     let whole = split(&header, &mut read[HEADER..], &mut segments);
     let packets = (0..segments.len()).map(|index| segments.get(index));
     whole

@@ -57,6 +57,16 @@ impl Header {
         })
     }
 
+    /// Makes the segments that a packet of TCP stands for so small that they pass a way which takes
+    /// `longest` bytes.
+    pub(crate) fn cut(&mut self, packet: &[u8], longest: u16) {
+        let at = usize::from(self.start) + 12;
+        if let (Super::Tcp, Some(byte)) = (self.kind, packet.get(at)) {
+            let head = self.start + u16::from(byte >> 4) * 4;
+            self.size = self.size.min(longest.saturating_sub(head).max(1));
+        }
+    }
+
     /// Writes the header of a packet of that version of IP; `length` is that of all its headers.
     pub(crate) fn write(&self, version: u8, length: u16, bytes: &mut [u8]) {
         let kind = match (self.kind, version) {

@@ -6,17 +6,21 @@
 //! 3. [`Merger`] makes super-packets of segments that were received one after the other, so that
 //!    the kernel is entered once for dozens.
 //!
+//! 4. A stack in this process is given and gives the same packets as a kernel ([`leave_open`]).
+//!
 //! This, and its counterpart for datagrams, is what makes the data plane fast; sealing is not its
 //! bound.
 
 mod checksum;
 mod header;
 mod merge;
+mod open;
 mod split;
 mod too_big;
 
-pub(crate) use header::Header;
+pub(crate) use header::{Header, Super};
 pub(crate) use merge::Merger;
+pub(crate) use open::leave_open;
 pub(crate) use split::{Segments, split};
 pub(crate) use too_big::too_big;
 

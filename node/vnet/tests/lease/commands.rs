@@ -1,9 +1,10 @@
 //! What a rank can be told to do.
 
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::{
     IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket,
 };
+use std::process::Command;
 use std::time::Duration;
 
 use gridbay_vnet::address::INTERFACE;
@@ -40,7 +41,8 @@ pub(crate) fn serve() {
     });
 }
 
-fn count(mut stream: TcpStream) -> std::io::Result<()> {
+/// Reads a stream to its end, and answers the sum of its bytes.
+pub(crate) fn count(mut stream: impl Read + Write) -> std::io::Result<()> {
     let (mut sum, mut buffer) = (0_u64, vec![0; 1 << 16]);
     loop {
         let bytes = stream.read(&mut buffer)?;
@@ -66,6 +68,7 @@ pub(crate) fn execute(command: &str) -> String {
         ["stream", to, bytes] => stream(ip(to), number(bytes)),
         ["spoof", from, to, count] => spoof(ip(from), ip(to), number(count)),
         ["say", to, text] => say(ip(to), text.as_bytes()),
+        ["ping", to] => ping(to),
         _ => panic!("unknown: {command}"),
     };
     result.unwrap_or_else(|error| format!("error: {error}"))
@@ -145,6 +148,19 @@ fn spoof(from: IpAddr, to: IpAddr, count: usize) -> std::io::Result<String> {
         socket.send_to(b"spoof", (to, PORT))?;
     }
     Ok("sent".to_owned())
+}
+
+/// Answers whether an echo of ICMP comes back, or that there is no program to ask for one.
+fn ping(to: &str) -> std::io::Result<String> {
+    let ping = Command::new("ping")
+        .args(["-c", "2", "-W", "3", to])
+        .output();
+    Ok(match ping {
+        Err(_) => "no ping",
+        Ok(output) if output.status.success() => "yes",
+        Ok(_) => "no",
+    }
+    .to_owned())
 }
 
 fn say(to: IpAddr, text: &[u8]) -> std::io::Result<String> {

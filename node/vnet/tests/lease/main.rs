@@ -14,6 +14,7 @@ mod rank;
 mod refused;
 mod relay;
 mod traffic;
+mod user;
 
 /// What a started rank executes; for anybody else there is nothing to do.
 #[test]
