@@ -5,9 +5,12 @@
 //! 2. A network is opened when the buyer's node first tells of it, under a key of its own that this
 //!    node never uses again and keeps in memory alone.
 //! 3. A device comes when its job runs. One whose network is not open yet waits for it.
-//! 4. A device leaves with its job, and a network when its lease has no task here any more, or when
+//! 4. Where the node is a member as the buyer's, it has no device: its owner's connections are made
+//!    by the node itself ([`dial`](Clusters::dial)).
+//! 5. A device leaves with its job, and a network when its lease has no task here any more, or when
 //!    the node ends: keys are erased, and nothing is answered.
 
+mod dial;
 mod places;
 pub(crate) mod reach;
 
@@ -18,11 +21,11 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gridbay_core::agent::RunId;
-use gridbay_core::cluster::{Card, Cluster, Member};
+use gridbay_core::cluster::{Card, Cluster, Member, OWNER};
 use gridbay_core::presence::Presence;
 use gridbay_protocol::ids::{LeaseId, NetworkId};
 use gridbay_vnet::engine::{
-    self, Attachment, Engine, EngineConfig, EngineError, LeaseNet, LeaseStatus,
+    self, Attachment, Engine, EngineConfig, EngineError, LeaseNet, LeaseStatus, User,
 };
 use gridbay_vnet::keys::Secret;
 
@@ -44,6 +47,8 @@ struct Inner {
 struct Own {
     secret: Secret,
     ranks: Vec<u32>,
+    /// Its place as the buyer's.
+    user: Option<Arc<User>>,
 }
 
 /// A job's device, and its place in the data plane once it has one.
@@ -174,9 +179,18 @@ impl Inner {
         let engine = self.engine()?;
         engine.close(&lease);
         engine.open(&net)?;
+        let user = match cluster.ranks.contains(&OWNER) {
+            true => Some(Arc::new(engine.attach_user(&lease, OWNER)?)),
+            false => None,
+        };
         let public = secret.public();
         let ranks = cluster.ranks.clone();
-        self.open.insert(lease, Own { secret, ranks });
+        let own = Own {
+            secret,
+            ranks,
+            user,
+        };
+        self.open.insert(lease, own);
         Ok(public)
     }
 

@@ -2,7 +2,10 @@
 
 use super::*;
 use gridbay_protocol::keys::SecretKey;
+use gridbay_vnet::address::Plan;
+use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const LEASE: LeaseId = LeaseId([7; 32]);
 const HERE: [std::net::IpAddr; 1] = [std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)];
@@ -70,4 +73,44 @@ fn more_ranks_keep_the_key_and_the_same_rank_twice_is_refused() {
     assert_eq!(one, two);
     let twice = cluster(&[0, 3], vec![other(&[3], &one)]);
     assert!(clusters.connect(&twice, &HERE).is_err());
+}
+
+#[tokio::test]
+async fn the_buyers_node_speaks_to_a_rank_without_a_device() {
+    let (buyer, seller) = (clusters(), clusters());
+    let own = buyer.connect(&cluster(&[OWNER], vec![]), &HERE);
+    let own = other(&[OWNER], &own.unwrap().card);
+    let rank = seller.connect(&cluster(&[3], vec![own]), &HERE);
+    let rank = other(&[3], &rank.unwrap().card);
+    buyer
+        .connect(&cluster(&[OWNER], vec![rank]), &HERE)
+        .unwrap();
+    let served = {
+        let inner = seller.lock();
+        inner.engine.as_ref().unwrap().attach_user(&LEASE, 3)
+    };
+    let served = served.unwrap();
+    let listener = served.listen(80).unwrap();
+    let answer = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut word = [0; 5];
+        stream.read_exact(&mut word).unwrap();
+        stream.write_all(&word).unwrap();
+    });
+    let plan = Plan::new(&NetworkId([1; 32]), &LEASE);
+    let (there, nobody) = (plan.rank(3).unwrap(), plan.rank(7).unwrap());
+    let mut stream = buyer.dial(&LEASE, (there.v4, 80).into()).await.unwrap();
+    stream.write_all(b"hello").await.unwrap();
+    let mut echo = String::new();
+    stream.read_to_string(&mut echo).await.unwrap();
+    assert_eq!(echo, "hello");
+    answer.join().unwrap();
+    let refused = buyer
+        .dial(&LEASE, (nobody.v4, 80).into())
+        .await
+        .unwrap_err();
+    assert_eq!(refused.kind(), io::ErrorKind::HostUnreachable);
+    buyer.disconnect(&LEASE);
+    let gone = buyer.dial(&LEASE, (there.v4, 80).into()).await.unwrap_err();
+    assert_eq!(gone.kind(), io::ErrorKind::NotConnected);
 }
