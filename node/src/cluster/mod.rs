@@ -10,6 +10,7 @@
 
 mod places;
 mod reach;
+mod relay;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,6 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gridbay_core::agent::RunId;
 use gridbay_core::cluster::{Card, Cluster, Member};
 use gridbay_core::presence::Presence;
+use gridbay_core::relay::{Purse, Tickets};
 use gridbay_protocol::ids::{LeaseId, NetworkId};
 use gridbay_vnet::engine::{
     self, Attachment, Engine, EngineConfig, EngineError, LeaseNet, LeaseStatus,
@@ -38,6 +40,8 @@ struct Inner {
     engine: Option<Engine>,
     open: BTreeMap<LeaseId, Own>,
     devices: BTreeMap<RunId, Device>,
+    /// What it carries for others.
+    relayed: BTreeMap<(Purse, LeaseId), Vec<Tickets>>,
 }
 
 /// This node's own part in a network.
@@ -61,6 +65,7 @@ impl Clusters {
             engine: None,
             open: BTreeMap::new(),
             devices: BTreeMap::new(),
+            relayed: BTreeMap::new(),
         })))
     }
 
