@@ -9,6 +9,8 @@
 //!   Connect(cluster)           ─────────►  opens the lease's network (`cluster`)
 //!   Checkpoint(job)            ─────────►  what it has kept of its progress: a manifest
 //!   Kept(job, content, from)   ─────────►  the files of it
+//!   Links(lease)               ─────────►  which other members it reaches (`relay`)
+//!   Relay(wish)                ─────────►  carries packets between members (`relay`)
 //!   Stop(job)                  ─────────►  TERM, grace, KILL
 //! ```
 //!
@@ -20,6 +22,7 @@
 
 use crate::cluster::Cluster;
 use crate::presence::Presence;
+use crate::relay::{Carried, Links, Signed, Wish};
 use gridbay_protocol::advert::SignedAdvert;
 use gridbay_protocol::checkpoint::{MANIFEST_BYTES, Snapshot};
 use gridbay_protocol::codec;
@@ -167,6 +170,10 @@ pub enum AgentRequest {
     },
     /// The other nodes that have tasks of a lease; answered with a [`Presence`].
     Connect(Box<Cluster>),
+    /// How does this node reach the others of a lease's network?
+    Links(LeaseId),
+    /// Carry packets for a lease's members; answered with [`AgentReply::Carried`].
+    Relay(Box<Signed<Wish>>),
     /// What does this node say of itself now?
     Advert,
     /// Which adverts does it know, after this seller and node? At most [`ADVERTS_PAGE`].
@@ -261,6 +268,9 @@ pub enum StartRefusal {
     /// Its machine cannot put the job into its lease's network. It gives the lease up likewise.
     #[error("the seller's machine has no networks for leases")]
     NoNetwork,
+    /// It carries nothing for others. It gives the lease up likewise.
+    #[error("the seller is no relay")]
+    NoRelay,
 }
 
 /// An answer.
@@ -287,6 +297,10 @@ pub enum AgentReply {
     Adverts(Vec<SignedAdvert>),
     /// How the others of a lease reach this node.
     Present(Box<Presence>),
+    /// A member's way to each other one, signed by its node's transport key.
+    Links(Box<Signed<Links>>),
+    /// What a relay carries, signed likewise.
+    Carried(Box<Signed<Carried>>),
     /// The checkpoint of a run.
     Checkpoint {
         /// Its encoded manifest, at most [`MANIFEST_BYTES`].

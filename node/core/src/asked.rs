@@ -4,12 +4,13 @@
 use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
 use crate::core::Core;
 use crate::effect::Effect;
-use crate::input::AnswerToken;
+use crate::input::{AnswerToken, Now};
 use gridbay_protocol::keys::PublicKey;
 
 impl Core {
     pub(crate) fn asked(
         &mut self,
+        now: Now,
         token: AnswerToken,
         from: PublicKey,
         request: AgentRequest,
@@ -29,6 +30,10 @@ impl Core {
             AgentRequest::Connect(cluster) => {
                 let state = self.host.state();
                 return self.seller.connect(state, token, &from, *cluster, effects);
+            }
+            AgentRequest::Relay(wish) => {
+                let state = self.host.state();
+                return self.seller.relay(state, token, &wish, now, effects);
             }
             AgentRequest::Poll(jobs) if jobs.len() <= POLL_JOBS => {
                 return self.seller.poll(token, &from, jobs, effects);
@@ -60,6 +65,14 @@ impl Core {
                     job,
                     path,
                     from,
+                })
+            }
+            AgentRequest::Links(lease) => {
+                let others = self.seller.others(asker, &lease)?;
+                Some(Effect::ShowLinks {
+                    token,
+                    lease,
+                    others,
                 })
             }
             AgentRequest::Checkpoint(job) => {

@@ -93,9 +93,13 @@ impl Card {
         if LOW_ORDER.contains(&key) {
             return false;
         }
-        let is_address = |p: &String| p.len() <= PLACE_TEXT && p.parse::<SocketAddr>().is_ok();
-        self.places.len() <= PLACES && self.places.iter().all(is_address)
+        self.places.len() <= PLACES && self.places.iter().all(|p| is_place(p))
     }
+}
+
+/// Whether it is an address and a port.
+pub(crate) fn is_place(place: &str) -> bool {
+    place.len() <= PLACE_TEXT && place.parse::<SocketAddr>().is_ok()
 }
 
 /// A node of a lease, as the others are told of it.

@@ -23,6 +23,7 @@ use crate::hints::Seeker;
 use crate::input::{AskToken, Input, Now};
 use crate::join::Joining;
 use crate::provider::{Provider, ProviderTerms};
+use crate::relay::RelayTerms;
 use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
@@ -107,6 +108,10 @@ impl Core {
     pub fn has_no_networks(&mut self) {
         self.seller.has_no_networks();
     }
+    /// From now on carries packets for others, so much of them.
+    pub fn relays(&mut self, terms: RelayTerms) {
+        self.seller.relays(terms);
+    }
     /// The ledger's state.
     pub fn state(&self) -> &State {
         self.host.state()
@@ -185,7 +190,7 @@ impl Core {
                 token,
                 from,
                 request,
-            } => self.asked(token, from, request, &mut effects),
+            } => self.asked(now, token, from, request, &mut effects),
             Input::Answered { token, reply } => self.answered(now, token, reply, &mut effects),
             Input::Command { token, command } => self.command(now, token, command, &mut effects)?,
             Input::Staged { job, ok } => self.seller.staged(&job, ok, &mut effects),

@@ -6,6 +6,7 @@ use crate::cluster::Cluster;
 use crate::hints::Question;
 use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
 use crate::key::OrderKey;
+use crate::relay::{Grant, Purse};
 use crate::reply::Reply;
 use gridbay_protocol::checkpoint::Snapshot;
 use gridbay_protocol::ids::{BlockId, ContentId, LeaseId, OfferId};
@@ -136,6 +137,31 @@ pub enum Effect {
     },
     /// Close the network of a lease and forget its keys.
     Disconnect(LeaseId),
+    /// Say how this node reaches the others of a lease's network: answer with
+    /// [`AgentReply::Links`], signed by the node's transport key.
+    ShowLinks {
+        /// Of the question.
+        token: AnswerToken,
+        /// The lease.
+        lease: LeaseId,
+        /// The others, with their keys for this lease.
+        others: Vec<(PublicKey, [u8; 32])>,
+    },
+    /// Carry packets between the ends of a grant, and no longer between others of an earlier one
+    /// with the same purse and lease.
+    Relay {
+        /// Answer this question with [`AgentReply::Carried`], signed by the node's transport key.
+        token: Option<AnswerToken>,
+        /// The grant, checked.
+        grant: Grant,
+    },
+    /// Carry nothing more under a grant.
+    EndRelay {
+        /// What it draws on.
+        purse: Purse,
+        /// The lease whose members it is for.
+        carries: LeaseId,
+    },
     /// Keep a buyer's order durably.
     SaveOrder {
         /// The order.

@@ -30,6 +30,7 @@ mod owner;
 pub mod presence;
 pub mod provider;
 pub mod query;
+pub mod relay;
 mod renewal;
 pub mod reply;
 pub mod seller;

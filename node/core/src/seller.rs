@@ -8,11 +8,13 @@
 //! 2. once a slot, while it serves acknowledged leases, the node gives a sign of life for all of
 //!    them together: an acknowledgement of that slot is one already;
 //! 3. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace;
-//! 4. networks of leases lose the members that left the lease.
+//! 4. networks of leases lose the members that left the lease;
+//! 5. what is carried for others ends with what pays for it.
 //!
 //! `start` decides which jobs a buyer may start.
 
 mod cluster;
+mod relay;
 mod start;
 
 use crate::agent::{Phase, PollJob, RunId};
@@ -84,6 +86,10 @@ impl Job {
     fn uses_a_unit(&self) -> bool {
         !matches!(self.phase, Phase::Ended { .. } | Phase::Unknown)
     }
+    /// Whether it runs and is not to stop.
+    fn serves(&self) -> bool {
+        matches!(self.phase, Phase::Running { .. }) && !self.stopping
+    }
     /// Whether it is part of its lease's network.
     fn is_networked(&self) -> bool {
         self.memo.spec.network && self.uses_a_unit()
@@ -116,6 +122,8 @@ pub struct Seller {
     clusters: BTreeMap<LeaseId, Cluster>,
     /// Whether this machine can put jobs into the networks of their leases.
     has_networks: bool,
+    /// What it carries for others.
+    relays: relay::Relays,
 }
 
 impl Seller {
@@ -133,6 +141,7 @@ impl Seller {
             beaten: None,
             clusters: BTreeMap::new(),
             has_networks: true,
+            relays: relay::Relays::default(),
         }
     }
     /// Names the account in whose name the node sells.
@@ -202,6 +211,7 @@ impl Seller {
         entries.extend(self.give_up(state));
         self.stop_what_has_no_unit(state, effects);
         self.keep_clusters(state, owned, effects);
+        self.keep_relays(state, effects);
         entries
     }
 

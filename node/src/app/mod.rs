@@ -17,6 +17,7 @@ mod network;
 mod offers;
 mod opening;
 mod program;
+mod relaying;
 mod sparing;
 mod unwritten;
 
@@ -77,7 +78,7 @@ pub struct Ready {
 /// # Errors
 /// The failure that kept it from starting, or made it stop by itself.
 pub async fn run(
-    config: Config,
+    mut config: Config,
     stop: impl Future<Output = ()> + Send + 'static,
     ready: impl FnOnce(&Ready),
 ) -> anyhow::Result<()> {
@@ -106,6 +107,9 @@ pub async fn run(
     let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
     let clusters = tools.clusters.clone();
     let (joining, jobs) = (tools.join.clone(), tools.jobs.clone());
+    config
+        .attributes
+        .extend(relaying::attributes(&tools.relays));
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(room::keep(machine.room.clone(), jobs, handle.clone()));
@@ -395,6 +399,8 @@ fn prepare(
     let parts = opening.open().context("cannot open the ledger")?;
     let tools = Tools {
         overlay: net.clone(),
+        transport: keys.transport.clone(),
+        relays: relaying::terms(config, keys, genesis),
         orders: opening.orders.clone(),
         contents: ContentStore::open(path.join("content"))?,
         checkpoints: checkpoints(path.join("checkpoints"), &parts)?,

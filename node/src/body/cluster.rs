@@ -6,9 +6,12 @@ use crate::overlay;
 use gridbay_core::agent::{AgentReply, RunId};
 use gridbay_core::cluster::Cluster;
 use gridbay_core::input::AnswerToken;
+use gridbay_core::relay::{Grant, Purse, Signed};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::job::JobSpec;
+use gridbay_protocol::keys::PublicKey;
 use gridbay_vnet::address::{Plan, short_name};
+use serde::Serialize;
 use std::net::IpAddr;
 
 impl Body {
@@ -33,6 +36,42 @@ impl Body {
 
     pub(super) fn disconnect(&mut self, lease: &LeaseId) {
         self.tools.clusters.disconnect(lease);
+    }
+
+    /// Says how this node reaches the others of a lease.
+    pub(super) fn show_links(
+        &mut self,
+        token: AnswerToken,
+        lease: &LeaseId,
+        others: &[(PublicKey, [u8; 32])],
+    ) {
+        let links = self.tools.clusters.links(lease, others);
+        let signed = self.sign(links);
+        self.answer(token, &AgentReply::Links(Box::new(signed)));
+    }
+
+    /// Carries packets for others.
+    pub(super) fn relay(&mut self, token: Option<AnswerToken>, grant: &Grant) {
+        let reply = match self.tools.clusters.relay(grant, &self.hosts()) {
+            Ok(carried) => AgentReply::Carried(Box::new(self.sign(carried))),
+            Err(error) => {
+                tracing::warn!(lease = %grant.carries, %error, "no relay");
+                AgentReply::NotFound
+            }
+        };
+        if let Some(token) = token {
+            self.answer(token, &reply);
+        }
+    }
+
+    pub(super) fn end_relay(&mut self, purse: &Purse, carries: &LeaseId) {
+        self.tools.clusters.end_relay(purse, carries);
+    }
+
+    /// This node's word.
+    fn sign<T: Serialize>(&self, said: T) -> Signed<T> {
+        let network = self.core().state().network();
+        Signed::new(&network, said, &self.tools.transport)
     }
 
     /// The addresses at which this machine is reached: its own, then those that others see.

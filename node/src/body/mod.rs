@@ -49,9 +49,11 @@ use crate::store::withheld;
 use crate::trouble::Trouble;
 use gridbay_core::adverts::{Heard, Verdict};
 use gridbay_core::input::{Command, CommandToken, Input, Now};
+use gridbay_core::relay::RelayTerms;
 use gridbay_core::reply::Reply;
 use gridbay_core::{Core, Parts};
 use gridbay_host::{Fault, Peer};
+use gridbay_protocol::keys::SecretKey;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
@@ -127,6 +129,10 @@ pub(crate) enum Message {
 pub struct Tools {
     /// The overlay.
     pub overlay: OverlayHandle,
+    /// Signs what this node says of networks' packets.
+    pub transport: SecretKey,
+    /// What the node carries for others' networks.
+    pub relays: RelayTerms,
     /// Orders and their output.
     pub orders: OrderStore,
     /// Inputs of own orders.
@@ -165,6 +171,7 @@ impl Tools {
         if !self.jobs.have_networks() {
             core.has_no_networks();
         }
+        core.relays(self.relays);
         core
     }
 }

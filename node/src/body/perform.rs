@@ -67,6 +67,13 @@ impl Body {
             Effect::RemoveJob(job) => self.remove_job(job),
             Effect::Connect { token, cluster } => self.connect(token, &cluster),
             Effect::Disconnect(lease) => self.disconnect(&lease),
+            Effect::ShowLinks {
+                token,
+                lease,
+                others,
+            } => self.show_links(token, &lease, &others),
+            Effect::Relay { token, grant } => self.relay(token, &grant),
+            Effect::EndRelay { purse, carries } => self.end_relay(&purse, &carries),
             Effect::SaveWithheld(bytes) => self.save_withheld(&bytes)?,
             Effect::Reply { token, reply } => self.reply(token, reply),
             Effect::SeekHints(question) => self.seek_hints(question),

@@ -13,6 +13,7 @@
 mod dial;
 mod places;
 pub(crate) mod reach;
+mod relay;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,6 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gridbay_core::agent::RunId;
 use gridbay_core::cluster::{Card, Cluster, Member, OWNER};
 use gridbay_core::presence::Presence;
+use gridbay_core::relay::{Purse, Tickets};
 use gridbay_protocol::ids::{LeaseId, NetworkId};
 use gridbay_vnet::engine::{
     self, Attachment, Engine, EngineConfig, EngineError, LeaseNet, LeaseStatus, User,
@@ -41,6 +43,8 @@ struct Inner {
     engine: Option<Engine>,
     open: BTreeMap<LeaseId, Own>,
     devices: BTreeMap<RunId, Device>,
+    /// What it carries for others.
+    relayed: BTreeMap<(Purse, LeaseId), Vec<Tickets>>,
 }
 
 /// This node's own part in a network.
@@ -66,6 +70,7 @@ impl Clusters {
             engine: None,
             open: BTreeMap::new(),
             devices: BTreeMap::new(),
+            relayed: BTreeMap::new(),
         })))
     }
 

@@ -10,6 +10,7 @@ pub mod parse;
 mod provider;
 pub mod raw;
 mod read;
+mod relay;
 pub mod schema;
 mod solver;
 
@@ -25,6 +26,7 @@ use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 use libp2p::Multiaddr;
 use read::{addresses, duration, loopback, read, size, socket, text};
+pub use relay::{FREE_DAY, RelayConfig};
 use schema::KEYS;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -58,6 +60,8 @@ pub struct Config {
     pub unisolated: bool,
     /// UDP port for the private networks of leases; 0 for a free one.
     pub cluster_port: u16,
+    /// What it carries for others' networks.
+    pub relay: RelayConfig,
     /// The node's statements about itself, by the names that adverts use.
     pub attributes: BTreeMap<String, String>,
     /// Offers to set at the start.
@@ -162,6 +166,7 @@ impl Config {
             })?,
             unisolated: read(raw, "jobs.unisolated", net::switch)?,
             cluster_port: read(raw, "cluster.port", net::port)?,
+            relay: relay::check(raw)?,
             attributes: attributes::check(raw)?,
             provider: provider::check(raw)?,
             solver: solver::check(raw)?,

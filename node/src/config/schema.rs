@@ -89,6 +89,12 @@ keys! {
         "time after which a circuit is closed";
     "cluster.port": Number = 7412,
         "UDP port for the private networks of leases; 0 takes a free one";
+    "cluster.relay": Text = "off",
+        "whether this node, once others can reach it, relays packets of leases' networks for those who lease a unit of it: on or off";
+    "cluster.relay-bytes": Size = "16GiB",
+        "bytes that it then relays for a leased unit in a slot";
+    "cluster.free-relay": Text = "auto",
+        "bytes that it relays in a day for an account that pays nothing: a size, off, or auto (64MiB on a validator of the genesis)";
     "api.socket": Text = socket,
         "unix socket of the API; a relative path lies in the data folder";
     "api.listen": Text = "off",

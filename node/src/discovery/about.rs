@@ -8,11 +8,13 @@
 
 use super::Discovery;
 use crate::body::{BodyGone, Message};
+use crate::overlay::Reach;
 use gridbay_core::Core;
 use gridbay_core::adverts::About;
 use gridbay_core::input::Input;
 use gridbay_core::query::bucket::{self, Bucket};
 use gridbay_core::query::roundtrip;
+use gridbay_core::relay::{GIVES, SELLS};
 use gridbay_protocol::advert::RoundTrip;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits;
@@ -61,7 +63,12 @@ impl Discovery {
                 Ok((landmarks, buckets)) => {
                     self.measure(&landmarks, &mut trips);
                     // Told again each time: a core that was opened anew has forgotten it.
-                    let input = Input::About(about(&attributes, &trips));
+                    let mut about = about(&attributes, &trips);
+                    if !self.is_reached() {
+                        about.attributes.remove(SELLS);
+                        about.attributes.remove(GIVES);
+                    }
+                    let input = Input::About(about);
                     let _gone = self.body.send(Message::Input(input));
                     self.provide(buckets, &mut provided);
                 }
@@ -70,6 +77,12 @@ impl Discovery {
             }
             tokio::time::sleep(PERIOD).await;
         }
+    }
+
+    /// Whether others reach this node, so that it may say that it relays. On one machine all do.
+    fn is_reached(&self) -> bool {
+        let reach = self.net.whereabouts().reach;
+        matches!(reach, Reach::Public | Reach::Local)
     }
 
     /// Notes round trips to landmarks. A landmark that is not connected now keeps its last figure.

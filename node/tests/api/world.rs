@@ -1,6 +1,7 @@
 //! The network of one validator that tests look at: a real node, but for other nodes.
 
 use gridbay_core::Parts;
+use gridbay_core::relay::RelayTerms;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_node::backend::{BackendParts, NodeBackend};
@@ -167,6 +168,8 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
     let parts = parts(&genesis, account, node);
     let tools = Tools {
         overlay: overlay.clone(),
+        transport: SecretKey::from_seed(&TRANSPORT),
+        relays: RelayTerms::default(),
         orders: orders.clone(),
         contents: contents.clone(),
         clusters: Clusters::new(genesis.network(), 0),

@@ -4,22 +4,41 @@
 //!    of each datagram it sends to the relay.
 //! 2. An end is where its ticket was last used from. What it sends goes to the other end, without
 //!    the ticket and otherwise untouched; as long as that one has not been heard of, nowhere.
-//! 3. Bytes are counted in each direction, of the datagrams as they are sent on. At the grant's
-//!    bound it ends.
-//! 4. Without a known ticket nothing is sent to anybody.
+//! 3. Bytes are counted in each direction, of the datagrams as they are sent on.
+//! 4. Each grant draws on an allowance, which several may share: so many bytes in a period. Beyond
+//!    it nothing is sent on until the next period begins.
+//! 5. Without a known ticket, or an allowance, nothing is sent to anybody.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use crate::path::Ticket;
 
+/// What grants draw on; its owner makes the names up.
+pub type Purse = [u8; 32];
+
 /// A permission for two ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// One for each end, different from all others.
     pub tickets: [Ticket; 2],
-    /// In both directions together.
+    /// The allowance that it draws on, in both directions together.
+    pub purse: Purse,
+}
+
+/// What may go through in a period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// The period; a new one begins with nothing used.
+    pub period: u64,
+    /// Bytes in it at the most, of all grants that draw on it.
     pub bytes_max: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Used {
+    allowance: Allowance,
+    bytes: u64,
 }
 
 /// What went through under a grant.
@@ -42,9 +61,34 @@ struct Entry {
 pub struct Relay {
     entries: HashMap<Ticket, Entry>,
     second: HashMap<Ticket, Ticket>,
+    purses: HashMap<Purse, Used>,
 }
 
 impl Relay {
+    /// Sets an allowance; what was used of it counts on within its period.
+    pub fn allow(&mut self, purse: Purse, allowance: Allowance) {
+        let fresh = Used {
+            allowance,
+            bytes: 0,
+        };
+        let used = self.purses.entry(purse).or_insert(fresh);
+        if used.allowance.period != allowance.period {
+            used.bytes = 0;
+        }
+        used.allowance = allowance;
+    }
+
+    /// Ends an allowance: grants that draw on it carry nothing any more.
+    pub fn disallow(&mut self, purse: &Purse) {
+        self.purses.remove(purse);
+    }
+
+    /// Bytes that are left of an allowance in its period.
+    pub fn left(&self, purse: &Purse) -> u64 {
+        let used = self.purses.get(purse);
+        used.map_or(0, |u| u.allowance.bytes_max.saturating_sub(u.bytes))
+    }
+
     /// Admits two ends; false if a ticket is known already, or both are the same.
     pub fn admit(&mut self, grant: Grant) -> bool {
         let [first, second] = grant.tickets;
@@ -74,8 +118,8 @@ impl Relay {
         self.entries.get(first).map(|entry| entry.relayed)
     }
 
-    /// Where a datagram of so many bytes goes; none for an unknown ticket, a used-up grant, or an
-    /// end that is not known yet, which `Ok(None)` tells apart.
+    /// Where a datagram of so many bytes goes; none for an unknown ticket, a used-up allowance, or
+    /// an end that is not known yet, which `Ok(None)` tells apart.
     pub fn forward(
         &mut self,
         ticket: &Ticket,
@@ -87,14 +131,16 @@ impl Relay {
             None => (*ticket, 0),
         };
         let entry = self.entries.get_mut(&first).ok_or(UnknownTicket)?;
-        let used: u64 = entry.relayed.bytes.iter().sum();
         let bytes = bytes as u64;
-        if used.saturating_add(bytes) > entry.grant.bytes_max {
+        let purse = self.purses.get_mut(&entry.grant.purse);
+        let purse = purse.ok_or(UnknownTicket)?;
+        if purse.bytes.saturating_add(bytes) > purse.allowance.bytes_max {
             return Err(UnknownTicket);
         }
         entry.ends[side] = Some(source);
         let to = entry.ends[1 - side];
         if to.is_some() {
+            purse.bytes += bytes;
             entry.relayed.bytes[side] += bytes;
             entry.relayed.datagrams[side] += 1;
         }
@@ -102,7 +148,7 @@ impl Relay {
     }
 }
 
-/// The ticket is not known, or its grant is used up.
+/// The ticket is not known, or its allowance is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownTicket;
 
@@ -114,11 +160,21 @@ mod tests {
         SocketAddr::from(([127, 0, 0, 1], port))
     }
 
+    const PURSE: Purse = [7; 32];
+
+    fn grant(first: u8) -> Grant {
+        Grant {
+            tickets: [[first; 16], [first + 1; 16]],
+            purse: PURSE,
+        }
+    }
+
     fn relay(bytes_max: u64) -> Relay {
         let mut relay = Relay::default();
-        let tickets = [[1; 16], [2; 16]];
-        assert!(relay.admit(Grant { tickets, bytes_max }));
-        assert!(!relay.admit(Grant { tickets, bytes_max }));
+        let period = 1;
+        relay.allow(PURSE, Allowance { period, bytes_max });
+        assert!(relay.admit(grant(1)));
+        assert!(!relay.admit(grant(1)));
         relay
     }
 
@@ -146,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_tickets_and_used_up_grants_get_nothing() {
+    fn unknown_tickets_and_used_up_allowances_get_nothing() {
         let mut relay = relay(100);
         assert_eq!(relay.forward(&[3; 16], address(1), 1), Err(UnknownTicket));
         relay.forward(&[1; 16], address(1), 1).expect("known");
@@ -157,5 +213,34 @@ mod tests {
         }
         assert_eq!(relay.forward(&[2; 16], address(2), 1), Err(UnknownTicket));
         assert_eq!(relay.forward(&[1; 16], address(1), 1), Err(UnknownTicket));
+        assert_eq!(relay.left(&PURSE), 0);
+    }
+
+    #[test]
+    fn grants_share_an_allowance_and_a_period_begins_anew() {
+        let mut relay = relay(100);
+        assert!(relay.admit(grant(3)));
+        let carry = |relay: &mut Relay, ticket: u8, bytes| {
+            let at = address(u16::from(ticket));
+            relay.forward(&[ticket; 16], at, bytes).is_ok()
+        };
+        assert!(
+            [1, 2, 3, 4]
+                .map(|t| carry(&mut relay, t, 0))
+                .iter()
+                .all(|ok| *ok)
+        );
+        assert!(carry(&mut relay, 1, 60) && carry(&mut relay, 3, 40));
+        assert!(!carry(&mut relay, 4, 1) && !carry(&mut relay, 2, 1));
+        let allow = |relay: &mut Relay, period, bytes_max| {
+            relay.allow(PURSE, Allowance { period, bytes_max });
+        };
+        allow(&mut relay, 1, 120);
+        assert_eq!(relay.left(&PURSE), 20, "more of the same period");
+        allow(&mut relay, 2, 50);
+        assert!(carry(&mut relay, 4, 50) && !carry(&mut relay, 1, 1));
+        relay.disallow(&PURSE);
+        allow(&mut relay, 2, 50);
+        assert!(carry(&mut relay, 4, 1), "a new one");
     }
 }

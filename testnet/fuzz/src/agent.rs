@@ -13,6 +13,7 @@ use gridbay_core::buyer::record::{RECORD_BYTES, Record};
 use gridbay_core::cluster::{Card, Cluster, Member, RANKS};
 use gridbay_core::key::OrderKey;
 use gridbay_core::presence::{Presence, Reach, Way};
+use gridbay_core::relay::{ByRelay, Carried, Link, Links, Signed, Tickets, Wish};
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::{BYTES as WITHHELD_BYTES, Withheld};
 use gridbay_protocol::checkpoint::{MANIFEST_BYTES, Manifest};
@@ -123,6 +124,48 @@ fn cluster() -> Cluster {
     }
 }
 
+fn wish() -> Signed<Wish> {
+    let key = ledgers::key(9);
+    let wish = Wish {
+        relay: ledgers::key(8).public(),
+        carries: JOB_ID.lease,
+        paid_by: Some(LeaseId([0x2e; 32])),
+        pairs: vec![Tickets([0x71; 32])],
+        key: key.public(),
+    };
+    Signed::new(&NETWORK, wish, &key)
+}
+
+fn links() -> Signed<Links> {
+    let by = ByRelay {
+        ticket: [0x71; 16],
+        sent: 70_000,
+        received: 5,
+        used: true,
+    };
+    let link = Link {
+        node: ledgers::key(9).public(),
+        reached: true,
+        relayed: vec![by],
+    };
+    let said = Links {
+        lease: JOB_ID.lease,
+        links: vec![link],
+    };
+    Signed::new(&NETWORK, said, &ledgers::key(9))
+}
+
+fn carried() -> Signed<Carried> {
+    let said = Carried {
+        carries: JOB_ID.lease,
+        paid_by: None,
+        places: card().places,
+        left: 1 << 30,
+        bytes: vec![[70_000, 5]],
+    };
+    Signed::new(&NETWORK, said, &ledgers::key(8))
+}
+
 fn requests() -> Vec<AgentRequest> {
     let poll = PollJob {
         job: JOB_ID,
@@ -144,6 +187,8 @@ fn requests() -> Vec<AgentRequest> {
             from: 512,
         },
         AgentRequest::Connect(Box::new(cluster())),
+        AgentRequest::Links(JOB_ID.lease),
+        AgentRequest::Relay(Box::new(wish())),
         AgentRequest::Advert,
         AgentRequest::Adverts(None),
         AgentRequest::Adverts(Some((AccountId([0xaa; 32]), ledgers::key(9).public()))),
@@ -187,6 +232,8 @@ fn replies() -> Vec<AgentReply> {
         },
         AgentReply::NotFound,
         AgentReply::Present(Box::new(presence())),
+        AgentReply::Links(Box::new(links())),
+        AgentReply::Carried(Box::new(carried())),
         AgentReply::Adverts(golden::values(Family::Advert)),
         AgentReply::Checkpoint {
             manifest: b"a manifest".to_vec(),

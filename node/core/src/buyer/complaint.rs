@@ -62,7 +62,8 @@ impl Try {
             | StartRefusal::NotBuyer
             | StartRefusal::Invalid
             | StartRefusal::NoRoom
-            | StartRefusal::NoNetwork => Try::Refused,
+            | StartRefusal::NoNetwork
+            | StartRefusal::NoRelay => Try::Refused,
         }
     }
 }

@@ -35,6 +35,19 @@ impl Seller {
         self.clusters.contains_key(lease)
     }
 
+    /// The other members of a lease's network with their keys, as its buyer's node may ask for.
+    pub(crate) fn others(
+        &self,
+        from: &PublicKey,
+        lease: &LeaseId,
+    ) -> Option<Vec<(PublicKey, [u8; 32])>> {
+        let theirs = |(id, job): (&RunId, &Job)| id.lease == *lease && job.memo.buyer == *from;
+        let cluster = self.clusters.get(lease)?;
+        let others = cluster.others.iter().map(|m| (m.node, m.card.public));
+        let asks = *from == self.node || self.jobs.iter().any(theirs);
+        asks.then(|| others.collect())
+    }
+
     fn check_cluster(
         &self,
         state: &State,

@@ -5,12 +5,13 @@
 //! order serves a job of a contract, that job and its client count instead.
 //!
 //! On a disk that is short of room nothing is started, and where the machine has no networks for
-//! leases, nothing that wants one: the lease is failed, if nothing of it runs here, so that the
+//! leases, nothing that wants one, nor a relay's job where nothing is carried for others: the lease is failed, if nothing of it runs here, so that the
 //! buyer pays no more for it and its order can win units elsewhere.
 
 use super::{BUYER_JOBS, JOBS, Job, JobMemo, Seller};
 use crate::agent::{Phase, RunId, SignedStart, Start, StartRefusal};
 use crate::effect::Effect;
+use crate::relay::is_relay;
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::codec;
@@ -44,6 +45,9 @@ impl Seller {
         }
         if start.spec.network && !self.has_networks {
             return Err(self.give_up_for(&start.job.lease, StartRefusal::NoNetwork));
+        }
+        if is_relay(&start.spec) && !self.sells_relaying() {
+            return Err(self.give_up_for(&start.job.lease, StartRefusal::NoRelay));
         }
         self.stop_earlier_attempts(&start.job, effects);
         let units = self.units_here(state, &start.job.lease, &start.offer);

@@ -12,6 +12,7 @@ mod genesis;
 mod played;
 mod posted;
 mod records;
+mod relay;
 mod reservation;
 mod share;
 mod starts;

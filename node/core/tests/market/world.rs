@@ -11,6 +11,7 @@ use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
 use gridbay_core::provider::ProviderTerms;
+use gridbay_core::relay::{Grant, Purse};
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::Withheld;
@@ -37,6 +38,8 @@ pub(crate) struct Node {
     pub(crate) jobs: BTreeMap<RunId, Played>,
     pub(crate) withheld: Vec<u8>,
     pub(crate) clusters: BTreeMap<LeaseId, Cluster>,
+    /// What it carries for others.
+    pub(crate) relayed: BTreeMap<(Purse, LeaseId), Grant>,
     life: u64,
     up: bool,
 }
@@ -152,6 +155,7 @@ impl World {
             jobs,
             withheld: Vec::new(),
             clusters: BTreeMap::new(),
+            relayed: BTreeMap::new(),
             life,
             up: true,
         }

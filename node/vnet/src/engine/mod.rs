@@ -36,7 +36,7 @@ pub use user::User;
 
 use crate::drops::{Counters, Drops};
 use crate::path::Time;
-use crate::relay::{Grant, Relay, Relayed};
+use crate::relay::Relay;
 pub use crate::user::Listener;
 use lease::{Lease, Pair};
 use socket::Socket;
@@ -137,21 +137,6 @@ impl Engine {
     /// Drops of what belongs to no open lease.
     pub fn drops(&self) -> Drops {
         self.shared.drops.read()
-    }
-
-    /// Admits two ends to this node as their relay; false if a ticket is taken.
-    pub fn relay_admit(&self, grant: Grant) -> bool {
-        held(self.shared.relay.lock()).admit(grant)
-    }
-
-    /// Ends a grant, named by its first ticket.
-    pub fn relay_revoke(&self, first: &crate::path::Ticket) -> Option<Relayed> {
-        held(self.shared.relay.lock()).revoke(first)
-    }
-
-    /// What went through under a grant, named by its first ticket.
-    pub fn relayed(&self, first: &crate::path::Ticket) -> Option<Relayed> {
-        held(self.shared.relay.lock()).relayed(first)
     }
 }
 

@@ -1,12 +1,46 @@
 //! The engine as a relay: frames with a known ticket are sent on, in runs as they came.
 
 use std::net::SocketAddr;
-use std::sync::PoisonError;
 
-use super::Shared;
 use super::socket::RUN;
+use super::{Engine, Shared, held};
 use crate::drops::Drop;
+use crate::path::Ticket;
+use crate::relay::{Allowance, Grant, Purse, Relayed};
 use crate::wire;
+
+/// This node as a relay.
+impl Engine {
+    /// Sets what grants that draw on a purse may carry, see [`crate::relay::Relay::allow`].
+    pub fn relay_allow(&self, purse: Purse, allowance: Allowance) {
+        held(self.shared.relay.lock()).allow(purse, allowance);
+    }
+
+    /// Ends an allowance.
+    pub fn relay_disallow(&self, purse: &Purse) {
+        held(self.shared.relay.lock()).disallow(purse);
+    }
+
+    /// Bytes that are left of an allowance in its period.
+    pub fn relay_left(&self, purse: &Purse) -> u64 {
+        held(self.shared.relay.lock()).left(purse)
+    }
+
+    /// Admits two ends to this node as their relay; false if a ticket is taken.
+    pub fn relay_admit(&self, grant: Grant) -> bool {
+        held(self.shared.relay.lock()).admit(grant)
+    }
+
+    /// Ends a grant, named by its first ticket.
+    pub fn relay_revoke(&self, first: &Ticket) -> Option<Relayed> {
+        held(self.shared.relay.lock()).revoke(first)
+    }
+
+    /// What went through under a grant, named by its first ticket.
+    pub fn relayed(&self, first: &Ticket) -> Option<Relayed> {
+        held(self.shared.relay.lock()).relayed(first)
+    }
+}
 
 /// A run that is being put together.
 #[derive(Default)]
@@ -27,10 +61,7 @@ impl Forward {
             shared.drops.add(Drop::Malformed, 1);
             return;
         };
-        let relay = shared.relay.lock();
-        let mut relay = relay.unwrap_or_else(PoisonError::into_inner);
-        let to = relay.forward(&ticket, source, content.len());
-        drop(relay);
+        let to = held(shared.relay.lock()).forward(&ticket, source, content.len());
         match to {
             Err(_) => shared.drops.add(Drop::Ticket, 1),
             Ok(None) => {}

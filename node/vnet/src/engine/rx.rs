@@ -24,7 +24,7 @@ use super::socket::plain;
 use super::{Shared, held};
 use crate::drops::Drop;
 use crate::offload::Merger;
-use crate::path::{PONG, PROBE, tag_of};
+use crate::path::{PONG, PROBE, Ticket, tag_of};
 use crate::wire;
 
 /// Runs of datagrams in one batch at the most.
@@ -68,6 +68,8 @@ struct Work {
     plain: Vec<u8>,
     last: Option<(u32, Arc<Pair>)>,
     heard: Option<(usize, SocketAddr)>,
+    /// The ticket for the relay that it was heard by, if it was.
+    by: Option<Ticket>,
     port: Option<(usize, u32, Same)>,
     forward: Forward,
 }
@@ -84,6 +86,7 @@ impl Work {
             plain: vec![0; RUN + FRAME],
             last: None,
             heard: None,
+            by: None,
             port: None,
             forward: Forward::default(),
         }
@@ -148,6 +151,9 @@ impl Work {
                     flush_queue(shared, &pair);
                 } else {
                     pair.received.add(1, bytes as u64);
+                    if let Some(ticket) = &self.by {
+                        pair.path(shared, |path| path.carried(ticket, 0, frame.len() as u64));
+                    }
                     self.deliver(&pair, bytes);
                 }
             }
@@ -186,7 +192,10 @@ impl Work {
         let heard = Some((pair.number, source));
         if self.heard != heard {
             self.heard = heard;
-            pair.path(shared, |path| path.heard(source, shared.now()));
+            self.by = pair.path(shared, |path| {
+                path.heard(source, shared.now());
+                path.via(source).ticket
+            });
         }
     }
 

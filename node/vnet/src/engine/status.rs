@@ -8,7 +8,7 @@ use gridbay_protocol::ids::LeaseId;
 use super::lease::{Pair, Traffic};
 use super::{Engine, EngineError, held};
 use crate::drops::Drops;
-use crate::path::Candidate;
+use crate::path::{ByRelay, Candidate};
 
 /// Packets and bytes in one direction, as they are inside the tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub struct PairStatus {
     pub sent: Volume,
     /// From the member.
     pub received: Volume,
+    /// What went by relays, part of the former two.
+    pub relayed: Vec<ByRelay>,
     /// Of what was, or claimed to be, from the member.
     pub drops: Drops,
 }
@@ -105,6 +107,7 @@ impl Engine {
             seen: path.seen(),
             sent: Volume::of(&pair.sent),
             received: Volume::of(&pair.received),
+            relayed: path.by_relays().collect(),
             drops: pair.drops.read(),
         })
     }

@@ -180,6 +180,10 @@ impl Work {
         if end > 0 && sealed.is_some() {
             shared.socket.send_run(via.at, &self.out[..end], size);
             pair.sent.add((to - from) as u64, bytes as u64);
+            if let Some(ticket) = &via.ticket {
+                let sent = end - (to - from) * head.len();
+                pair.path(shared, |path| path.carried(ticket, sent as u64, 0));
+            }
         }
         to
     }

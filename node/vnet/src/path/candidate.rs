@@ -139,6 +139,8 @@ pub(super) struct Way {
     pub(super) answers: bool,
     /// Probes that were sent while it answered, and the answers to them.
     pub(super) probes: (u32, u32),
+    /// Bytes of sealed packets sent and received on it, of a relay alone.
+    pub(super) carried: [u64; 2],
 }
 
 impl Way {
@@ -156,6 +158,7 @@ impl Way {
             heard: None,
             answers: false,
             probes: (0, 0),
+            carried: [0; 2],
         }
     }
 

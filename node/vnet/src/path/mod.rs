@@ -46,6 +46,17 @@ pub(crate) const SEAL: usize = 32;
 /// Answers in one second at the most.
 const ANSWERS: u32 = 200;
 
+/// What one end counted of a way through a relay: bytes of sealed packets, without tickets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByRelay {
+    /// This end's ticket.
+    pub ticket: Ticket,
+    /// Sent by this end.
+    pub sent: u64,
+    /// Received by it, authentic ones.
+    pub received: u64,
+}
+
 /// A probe or an answer to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
@@ -154,6 +165,28 @@ impl Path {
     /// The address that the other member last saw us at.
     pub fn seen(&self) -> Option<SocketAddr> {
         self.seen
+    }
+
+    /// Sealed packets of so many bytes were sent on, or came by, the way with this ticket.
+    pub fn carried(&mut self, ticket: &Ticket, sent: u64, received: u64) {
+        let by = |way: &&mut Way| way.candidate.via.ticket.as_ref() == Some(ticket);
+        if let Some(way) = self.ways.iter_mut().find(by) {
+            way.carried[0] += sent;
+            way.carried[1] += received;
+        }
+    }
+
+    /// What went by each relay since it was announced.
+    pub fn by_relays(&self) -> impl Iterator<Item = ByRelay> {
+        self.ways.iter().filter_map(|way| {
+            let [sent, received] = way.carried;
+            let ticket = way.candidate.via.ticket?;
+            Some(ByRelay {
+                ticket,
+                sent,
+                received,
+            })
+        })
     }
 
     /// Something is sent on the way in use: where to?

@@ -4,18 +4,21 @@ use std::net::UdpSocket;
 
 use gridbay_vnet::drops::Drop as Why;
 use gridbay_vnet::path::{Candidate, Kind, Ticket};
-use gridbay_vnet::relay::Grant;
+use gridbay_vnet::relay::{Allowance, Grant};
 
 use crate::nodes::{Node, Two, until};
 use crate::rank::{Rank, lease};
 
 const TICKETS: [Ticket; 2] = [[0xa1; 16], [0xb2; 16]];
 
-fn grant(bytes_max: u64) -> Grant {
-    Grant {
-        tickets: TICKETS,
-        bytes_max,
-    }
+/// Lets a node carry for the two tickets.
+fn admit(relay: &Node) -> bool {
+    let (purse, tickets) = ([7; 32], TICKETS);
+    let (period, bytes_max) = (0, 1 << 30);
+    relay
+        .engine
+        .relay_allow(purse, Allowance { period, bytes_max });
+    relay.engine.relay_admit(Grant { tickets, purse })
 }
 
 /// Two nodes that know only relays of each other, both with the same tickets.
@@ -46,7 +49,7 @@ fn kind(two: &Two, byte: u8) -> Option<Kind> {
 #[test]
 fn a_relay_carries_and_counts_both_directions() {
     let relay = Node::new(100);
-    assert!(relay.engine.relay_admit(grant(1 << 30)));
+    assert!(admit(&relay));
     let Some(mut two) = start(101, 101, &[&relay]) else {
         return;
     };
@@ -57,6 +60,20 @@ fn a_relay_carries_and_counts_both_directions() {
     let relayed = relay.engine.relayed(&TICKETS[0]).expect("a grant");
     assert!(relayed.bytes[0] > 3_000_000, "{relayed:?}");
     assert!(relayed.bytes[1] > 0 && relayed.bytes[1] < relayed.bytes[0]);
+    // Both ends count what it counts, but for probes and handshakes.
+    let own = |end: usize| {
+        let by = &two.nodes[end].status(101).pairs[0].relayed;
+        assert_eq!(by.len(), 1);
+        assert_eq!(by[0].ticket, TICKETS[end]);
+        [by[0].sent, by[0].received]
+    };
+    let [first, second] = [own(0), own(1)];
+    assert!(
+        first[0] > 3_000_000 && first[0] <= relayed.bytes[0],
+        "{first:?}"
+    );
+    assert!(second[1] > 3_000_000 && second[1] <= first[0], "{second:?}");
+    assert!(second[0] > 0 && second[0] <= relayed.bytes[1]);
     assert!(relay.engine.leases().is_empty(), "it is no member");
     // Traffic moves to a direct way as soon as there is one.
     for own in [0, 1] {
@@ -73,7 +90,7 @@ fn a_relay_carries_and_counts_both_directions() {
 #[test]
 fn without_a_right_ticket_a_relay_gives_nothing() {
     let relay = Node::new(110);
-    relay.engine.relay_admit(grant(1 << 30));
+    admit(&relay);
     let ends = [0, 1].map(|_| UdpSocket::bind("127.0.0.1:0").expect("a socket"));
     let patience = std::time::Duration::from_millis(200);
     ends[0].set_read_timeout(Some(patience)).expect("a timeout");
@@ -103,9 +120,7 @@ fn without_a_right_ticket_a_relay_gives_nothing() {
 #[test]
 fn the_death_of_a_relay_moves_the_path() {
     let relays = [Node::new(120), Node::new(121)];
-    relays.iter().for_each(|relay| {
-        relay.engine.relay_admit(grant(1 << 30));
-    });
+    assert!(relays.iter().all(admit));
     let Some(mut two) = start(120, 122, &[&relays[0], &relays[1]]) else {
         return;
     };

@@ -41,7 +41,7 @@ variants!(EFFECTS, effect_name, Effect:
     StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
     SaveWithheld, Connect, Disconnect, ShowCheckpoint, FetchCheckpoint, KeepCheckpoint;
     // A checkpoint of this world comes with its manifest.
-    ReadKept
+    ReadKept, ShowLinks, Relay, EndRelay
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

@@ -1,0 +1,140 @@
+//! A node carries for buyers that pay it, and a little for those that do not.
+
+use crate::genesis::{account_key, node_key};
+use crate::world::{EPOCH_MS, World};
+use crate::{market, order, sealed};
+use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
+use gridbay_core::cluster::PROGRAM;
+use gridbay_core::effect::Effect;
+use gridbay_core::input::{Command, Input, Now};
+use gridbay_core::key::OrderKey;
+use gridbay_core::relay::{Purse, RelayTerms, Signed, Tickets, Wish};
+use gridbay_protocol::ids::LeaseId;
+
+/// The buyer's node. Nodes 0 and 1 sell two units each.
+const BUYER: usize = 4;
+const TERMS: RelayTerms = RelayTerms {
+    unit_slot: 1 << 30,
+    free_day: 1 << 20,
+};
+
+fn tickets(n: u8) -> Tickets {
+    let mut bytes = [n; 32];
+    bytes[16..].fill(n + 100);
+    Tickets(bytes)
+}
+
+fn wish(relay: usize, carries: LeaseId, paid_by: Option<LeaseId>) -> Wish {
+    Wish {
+        relay: node_key(relay),
+        carries,
+        paid_by,
+        pairs: vec![tickets(1), tickets(2)],
+        key: account_key(BUYER).public(),
+    }
+}
+
+/// What a node does about a wish, `days` later.
+fn ask(world: &mut World, days: u64, relay: usize, wish: Wish, by: usize) -> Effect {
+    let signed = Signed::new(&world.genesis.network(), wish, &account_key(by));
+    let now = Now {
+        mono_ms: world.now,
+        wall_ms: EPOCH_MS + 1_000 + world.now + days * 86_400_000,
+    };
+    let asked = Input::Asked {
+        token: u64::MAX,
+        from: node_key(by),
+        request: AgentRequest::Relay(Box::new(signed)),
+    };
+    let effects = world.nodes[relay].core.step(now, asked).expect("no fault");
+    let told = |e: &Effect| matches!(e, Effect::Answer { .. } | Effect::Relay { .. });
+    effects.into_iter().find(told).expect("an answer")
+}
+
+fn is_refused(effect: &Effect, why: StartRefusal) -> bool {
+    matches!(effect, Effect::Answer { reply: AgentReply::Refused(r), .. } if *r == why)
+}
+
+/// A world in which the buyer has a lease, and node 0 carries for others.
+fn leased() -> (World, LeaseId) {
+    let mut world = market();
+    world.nodes[0].core.relays(TERMS);
+    let want = order(&world, 7, sealed(2, 400), 2, 300);
+    world.order(BUYER, want);
+    assert!(world.run_until(20_000, |w| !w.starts.is_empty()));
+    let lease = world.starts[0].1.start.job.lease;
+    (world, lease)
+}
+
+#[test]
+fn an_account_has_a_little_for_nothing_each_day() {
+    let (mut world, lease) = leased();
+    let free = wish(0, lease, None);
+    let first = ask(&mut world, 0, 0, free.clone(), BUYER);
+    let Effect::Relay { grant, .. } = &first else {
+        panic!("{first:?}");
+    };
+    assert_eq!((grant.bytes, grant.carries), (1 << 20, lease));
+    assert!(matches!(grant.purse, Purse::Free(_)));
+    let later = ask(&mut world, 1, 0, free.clone(), BUYER);
+    assert!(matches!(&later, Effect::Relay { grant: g, .. } if g.period == grant.period + 1));
+    let refusals = [
+        (5, free.clone(), 0, StartRefusal::NotBuyer),
+        (
+            BUYER,
+            wish(0, LeaseId([9; 32]), None),
+            0,
+            StartRefusal::NoLease,
+        ),
+        (BUYER, wish(0, lease, None), 1, StartRefusal::Invalid),
+        (BUYER, wish(1, lease, None), 1, StartRefusal::NoUnit),
+        (BUYER, wish(0, lease, Some(lease)), 0, StartRefusal::NoUnit),
+    ];
+    for (by, wish, relay, why) in refusals {
+        let said = ask(&mut world, 0, relay, wish, by);
+        assert!(is_refused(&said, why), "{why:?}: {said:?}");
+    }
+}
+
+#[test]
+fn a_grant_that_nobody_asks_for_any_more_lapses() {
+    let (mut world, lease) = leased();
+    let granted = ask(&mut world, 0, 0, wish(0, lease, None), BUYER);
+    world.perform_job(0, granted);
+    assert_eq!(world.nodes[0].relayed.len(), 1);
+    assert!(world.run_until(60_000, |w| w.nodes[0].relayed.is_empty()));
+}
+
+#[test]
+fn a_unit_pays_slot_by_slot_and_its_end_ends_the_grant() {
+    let (mut world, lease) = leased();
+    world.nodes[1].core.relays(TERMS);
+    let mut want = order(&world, 8, sealed(1, 500), 1, 300);
+    want.spec.argv = [PROGRAM, "relay"].map(str::to_owned).into();
+    world.order(BUYER, want);
+    let relay = |w: &World| {
+        let mut starts = w.starts.iter().filter(|(_, s)| s.start.job.lease != lease);
+        starts.next_back().map(|(n, s)| (*n, s.start.job))
+    };
+    assert!(world.run_until(20_000, |w| relay(w).is_some()));
+    world.run(1_000);
+    let (n, job) = relay(&world).unwrap();
+    let paid = wish(n, lease, Some(job.lease));
+    let said = ask(&mut world, 0, n, paid.clone(), BUYER);
+    assert!(
+        matches!(&said, Effect::Relay { grant, .. } if grant.purse == Purse::Lease(job.lease)),
+        "{said:?}"
+    );
+    world.perform_job(n, said);
+    let said = ask(&mut world, 0, n, paid, 5);
+    assert!(is_refused(&said, StartRefusal::NotBuyer), "{said:?}");
+    let period = move |w: &World| w.nodes[n].relayed.values().map(|g| g.period).next();
+    let first = period(&world);
+    assert!(first.is_some());
+    assert!(
+        world.run_until(20_000, |w| period(w) > first),
+        "the next slot"
+    );
+    world.command(BUYER, Command::Cancel(OrderKey(8)));
+    assert!(world.run_until(20_000, |w| period(w).is_none()));
+}
