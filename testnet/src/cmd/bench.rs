@@ -1,7 +1,7 @@
 //! `bench`: figures.
 
 use super::runtime::program;
-use crate::bench::{crowd, hostile, network, orders, transfers};
+use crate::bench::{crowd, hostile, network, orders, setup, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -20,6 +20,28 @@ pub(super) enum BenchCommand {
     Transfers(TransfersArgs),
     /// The private network of a lease beside what people use (needs root)
     Network(NetworkArgs),
+    /// Private networks of 2 to 32 members: how long they take to stand, and what they cost
+    Setup(SetupArgs),
+}
+
+/// Private networks of 2 to 32 members: how long they take to stand, and what they cost
+#[derive(Debug, Args)]
+pub(super) struct SetupArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Members of the largest
+    #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(4..=64))]
+    most: u32,
+    /// Leases of each size
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
+    rounds: u16,
+    /// Fail if 32 members take more than 3 s
+    #[arg(long)]
+    check: bool,
+    /// Leave the run's folder, with logs and ledgers, in place
+    #[arg(long)]
+    keep: bool,
 }
 
 /// The private network of a lease beside what people use (needs root)
@@ -130,6 +152,7 @@ impl BenchCommand {
             BenchCommand::Hostile(args) => args.run().await,
             BenchCommand::Transfers(args) => args.run().await,
             BenchCommand::Network(args) => args.run(),
+            BenchCommand::Setup(args) => args.run().await,
         }
     }
 }
@@ -206,6 +229,24 @@ impl TransfersArgs {
             Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
         }
         Ok(verdict(&figures.problems()))
+    }
+}
+
+impl SetupArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let options = setup::Options {
+            program: program()?,
+            most: self.most,
+            rounds: self.rounds,
+            keep: self.keep,
+        };
+        let figures = setup::run(options, &Progress::new()).await?;
+        match self.format {
+            Format::Table => crate::say::line(figures.table().trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
+        }
+        let problems = figures.problems();
+        Ok(verdict(if self.check { &problems } else { &[] }))
     }
 }
 

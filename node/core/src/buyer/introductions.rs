@@ -19,6 +19,8 @@ pub(super) const RETRY_MS: u64 = 500;
 /// the time must not make the others hear of it all the time.
 const PAUSE_MS: u64 = 100;
 const PAUSE_MOST_MS: u64 = 5_000;
+/// Tellings after which the pauses grow: the members of a large lease appear one after another.
+const BRISK: u32 = 16;
 
 /// A node of a lease.
 type Place = (LeaseId, PublicKey);
@@ -49,11 +51,13 @@ pub(super) struct Told {
     /// Nor told anything new before.
     rests_until_ms: u64,
     pause_ms: u64,
+    /// Tellings without a long rest between them.
+    count: u32,
 }
 
 impl Told {
-    /// A node is told something; the pause after it is twice as long as the one before, unless it
-    /// has heard nothing new for as long as [`AGAIN_MS`].
+    /// A node is told something. After some tellings the pause is twice as long as the one before,
+    /// unless it has heard nothing new for as long as [`AGAIN_MS`].
     pub(super) fn now(
         last: Option<Told>,
         ranks: &[u32],
@@ -62,7 +66,11 @@ impl Told {
         until_ms: u64,
     ) -> Told {
         let last = last.filter(|last| now_ms < last.rests_until_ms + AGAIN_MS);
-        let pause_ms = last.map_or(PAUSE_MS, |last| (last.pause_ms * 2).min(PAUSE_MOST_MS));
+        let (pause_ms, count) = match last {
+            None => (PAUSE_MS, 1),
+            Some(last) if last.count < BRISK => (PAUSE_MS, last.count + 1),
+            Some(last) => ((last.pause_ms * 2).min(PAUSE_MOST_MS), last.count),
+        };
         Told {
             ranks: ranks.to_vec(),
             others: others.to_vec(),
@@ -70,6 +78,7 @@ impl Told {
             until_ms,
             rests_until_ms: now_ms + pause_ms,
             pause_ms,
+            count,
         }
     }
 }
