@@ -271,6 +271,9 @@ pub enum StartRefusal {
     /// It carries nothing for others. It gives the lease up likewise.
     #[error("the seller is no relay")]
     NoRelay,
+    /// Its machine lacks a runtime that the job needs. It gives the lease up likewise.
+    #[error("the seller's machine lacks what the job needs")]
+    NoRuntime,
 }
 
 /// An answer.

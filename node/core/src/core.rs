@@ -104,9 +104,9 @@ impl Core {
     pub fn seek_hints(&mut self) {
         self.seeker.get_or_insert_default();
     }
-    /// From now on refuses jobs that want a network: this machine has none for them.
-    pub fn has_no_networks(&mut self) {
-        self.seller.has_no_networks();
+    /// From now on refuses jobs that need this ([`crate::needs`]): the machine lacks it.
+    pub fn lacks(&mut self, need: &'static str) {
+        self.seller.lacks(need);
     }
     /// From now on carries packets for others, so much of them.
     pub fn relays(&mut self, terms: RelayTerms) {

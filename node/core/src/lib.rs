@@ -25,6 +25,7 @@ pub mod input;
 mod join;
 pub mod key;
 pub mod learn;
+pub mod needs;
 pub mod overlay;
 mod owner;
 pub mod presence;

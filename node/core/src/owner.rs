@@ -6,6 +6,7 @@ use crate::effect::Effect;
 use crate::input::{Command, CommandToken, Now};
 use crate::join::Joining;
 use crate::key::OrderKey;
+use crate::needs;
 use crate::reply::{Refused, Reply};
 use crate::signer::Signer;
 use crate::wallet;
@@ -276,6 +277,11 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             "the job is out of range",
             "shorten arguments or inputs",
         ));
+    }
+    let spec = &order.spec;
+    let unmet = needs::unmet(state, core.adverts(), &order.class, spec, order.tasks);
+    if let Some((need, units)) = unmet {
+        return Err(Refused::unmet(need, units, order.tasks));
     }
     let signer = &Signer {
         account,

@@ -1,6 +1,7 @@
 //! Replies to local commands.
 
 use crate::key::OrderKey;
+use crate::needs;
 use gridbay_host::Trouble;
 use gridbay_ledger::Refusal;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId};
@@ -88,6 +89,15 @@ impl Refused {
             reason: format!("no class {class}"),
             hint: "`gridbay market prices` lists the classes".to_string(),
         }
+    }
+    /// Too few units are at nodes that have what the job needs.
+    pub(crate) fn unmet(need: &'static str, units: u32, tasks: u32) -> Refused {
+        let what = needs::in_words(need);
+        Refused::invalid(
+            need,
+            &format!("{tasks} units with {what} are needed, and sellers of the class have {units}"),
+            "take fewer, or another class; gridbay market find shows who has what",
+        )
     }
     pub(crate) fn no_order(key: &OrderKey) -> Refused {
         Refused {

@@ -121,7 +121,7 @@ pub struct Seller {
     /// The networks of leases, as their buyers told them last.
     clusters: BTreeMap<LeaseId, Cluster>,
     /// Whether this machine can put jobs into the networks of their leases.
-    has_networks: bool,
+    lacks: BTreeSet<&'static str>,
     /// What it carries for others.
     relays: relay::Relays,
 }
@@ -140,7 +140,7 @@ impl Seller {
             given_up: BTreeMap::new(),
             beaten: None,
             clusters: BTreeMap::new(),
-            has_networks: true,
+            lacks: BTreeSet::new(),
             relays: relay::Relays::default(),
         }
     }
@@ -156,9 +156,9 @@ impl Seller {
     pub fn set_short(&mut self, short: bool) {
         self.short = short;
     }
-    /// This machine cannot put jobs into the networks of their leases.
-    pub(crate) fn has_no_networks(&mut self) {
-        self.has_networks = false;
+    /// This machine lacks what some jobs need ([`crate::needs`]).
+    pub(crate) fn lacks(&mut self, need: &'static str) {
+        self.lacks.insert(need);
     }
     /// Whether the disk is short of room.
     pub fn is_short(&self) -> bool {

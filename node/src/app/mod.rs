@@ -32,7 +32,7 @@ use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
 use crate::cluster::Clusters;
 use crate::config::{Config, Home, Taken};
 use crate::executor::{
-    Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support,
+    Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support, runtimes,
 };
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::overlay::{Multiaddr, OverlayHandle};
@@ -325,7 +325,7 @@ fn open_executor(
         Support::Absent => Err("this kernel has no Landlock".to_owned()),
         _ => Ok(found),
     });
-    let selling = Selling::new(found, unisolated);
+    let selling = Selling::new(found, unisolated).with(runtimes());
     selling.report();
     Ok((Arc::new(executor), selling))
 }

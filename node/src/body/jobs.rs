@@ -111,9 +111,9 @@ impl Jobs {
         self.executor.start(&run).map_err(io::Error::other)
     }
 
-    /// Whether this machine can put jobs into the networks of their leases.
-    pub fn have_networks(&self) -> bool {
-        self.selling.no_device().is_none()
+    /// What this machine lacks of that which jobs may need.
+    pub fn lacking(&self) -> Vec<&'static str> {
+        self.selling.lacking()
     }
 
     /// The device of a running job in its lease's network, if it has one.

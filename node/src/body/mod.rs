@@ -168,8 +168,8 @@ impl Tools {
         if self.solver.is_some() {
             core.seek_hints();
         }
-        if !self.jobs.have_networks() {
-            core.has_no_networks();
+        for need in self.jobs.lacking() {
+            core.lacks(need);
         }
         core.relays(self.relays);
         core

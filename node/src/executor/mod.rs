@@ -20,6 +20,7 @@ mod outcome;
 mod probe;
 mod process;
 mod removal;
+mod runtimes;
 mod sandbox;
 mod selling;
 pub mod supervisor;
@@ -38,6 +39,7 @@ pub use job::{
 };
 pub use outcome::{Exit, Finished, KillReason, Started, Status, Usage};
 pub use process::{Config, Isolation, ProcessExecutor};
+pub use runtimes::runtimes;
 pub use selling::{NotSold, Selling};
 
 /// One of a job's output streams.

@@ -8,14 +8,13 @@
 
 use std::collections::BTreeMap;
 
+use gridbay_core::needs::{DASK, MPI, NETWORK};
 use gridbay_protocol::class::Isolation;
 
 use super::capability::{Capabilities, Support, Tier};
 
 /// Attribute of adverts: the tier that strangers' jobs run in.
 const SANDBOX: &str = "x.sandbox";
-/// Attribute of adverts: whether jobs have a device in their lease's network.
-const NETWORK: &str = "x.network";
 /// Attribute of adverts: the bounds that are only watched, separated by `+`.
 const WATCHED: &str = "x.watched";
 
@@ -55,12 +54,33 @@ impl NotSold {
 pub struct Selling {
     found: Result<Capabilities, String>,
     unisolated: bool,
+    runtimes: BTreeMap<String, String>,
 }
 
 impl Selling {
     /// By what a probe found, or why it failed; `unisolated`: the owner sells the plain tier.
     pub fn new(found: Result<Capabilities, String>, unisolated: bool) -> Selling {
-        Selling { found, unisolated }
+        let runtimes = BTreeMap::new();
+        Selling {
+            found,
+            unisolated,
+            runtimes,
+        }
+    }
+
+    /// The same with these runtimes for parallel jobs.
+    pub fn with(self, runtimes: BTreeMap<String, String>) -> Selling {
+        Selling { runtimes, ..self }
+    }
+
+    /// What this machine lacks of that which jobs may need.
+    pub fn lacking(&self) -> Vec<&'static str> {
+        let has = |need: &str| match need {
+            NETWORK => self.no_device().is_none(),
+            _ => self.runtimes.contains_key(need),
+        };
+        let all = [NETWORK, MPI, DASK].into_iter();
+        all.filter(|need| !has(need)).collect()
     }
 
     /// Whether strangers' jobs may run in this tier.
@@ -121,6 +141,7 @@ impl Selling {
             all.insert(SANDBOX.to_owned(), found.tier.to_string());
             if found.no_device.is_none() {
                 all.insert(NETWORK.to_owned(), "tun".to_owned());
+                all.extend(self.runtimes.clone());
             }
             let watched = self.watched().join("+");
             if !watched.is_empty() {

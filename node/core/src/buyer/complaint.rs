@@ -63,7 +63,8 @@ impl Try {
             | StartRefusal::Invalid
             | StartRefusal::NoRoom
             | StartRefusal::NoNetwork
-            | StartRefusal::NoRelay => Try::Refused,
+            | StartRefusal::NoRelay
+            | StartRefusal::NoRuntime => Try::Refused,
         }
     }
 }

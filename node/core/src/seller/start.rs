@@ -4,13 +4,15 @@
 //! the lease, the job is the one the order named, the signer may trade for the buyer. Where the
 //! order serves a job of a contract, that job and its client count instead.
 //!
-//! On a disk that is short of room nothing is started, and where the machine has no networks for
-//! leases, nothing that wants one, nor a relay's job where nothing is carried for others: the lease is failed, if nothing of it runs here, so that the
-//! buyer pays no more for it and its order can win units elsewhere.
+//! On a disk that is short of room nothing is started, nor what needs something that the machine
+//! lacks ([`crate::needs`]), nor a relay's job where nothing is carried for others: the lease is
+//! failed, if nothing of it runs here, so that the buyer pays no more for it and its order can win
+//! units elsewhere.
 
 use super::{BUYER_JOBS, JOBS, Job, JobMemo, Seller};
 use crate::agent::{Phase, RunId, SignedStart, Start, StartRefusal};
 use crate::effect::Effect;
+use crate::needs::{NETWORK, needs};
 use crate::relay::is_relay;
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
@@ -43,8 +45,12 @@ impl Seller {
         if self.short {
             return Err(self.give_up_for(&start.job.lease, StartRefusal::NoRoom));
         }
-        if start.spec.network && !self.has_networks {
-            return Err(self.give_up_for(&start.job.lease, StartRefusal::NoNetwork));
+        if let Some(need) = needs(&start.spec).iter().find(|n| self.lacks.contains(*n)) {
+            let why = match *need {
+                NETWORK => StartRefusal::NoNetwork,
+                _ => StartRefusal::NoRuntime,
+            };
+            return Err(self.give_up_for(&start.job.lease, why));
         }
         if is_relay(&start.spec) && !self.sells_relaying() {
             return Err(self.give_up_for(&start.job.lease, StartRefusal::NoRelay));

@@ -3,12 +3,14 @@
 use crate::genesis::node_key;
 use crate::world::{EPOCH_MS, World};
 use crate::{finish, market, order, sealed};
+use gridbay_core::adverts::About;
 use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
 use gridbay_core::buyer::Finish;
 use gridbay_core::cluster::{Card, Cluster, Member, OWNER, PROGRAM, is_led};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
+use gridbay_core::needs::{MPI, NETWORK};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
@@ -80,7 +82,7 @@ fn a_job_without_a_network_gets_none() {
 #[test]
 fn a_machine_without_networks_gives_such_a_lease_up() {
     let mut world = market();
-    world.nodes[0].core.has_no_networks();
+    world.nodes[0].core.lacks(NETWORK);
     let mut want = order(&world, 7, sealed(3, 400), 3, 5);
     want.spec.network = true;
     world.order(BUYER, want);
@@ -95,6 +97,41 @@ fn a_machine_without_networks_gives_such_a_lease_up() {
     plain.spec.network = false;
     world.order(BUYER, plain);
     assert!(world.run_until(60_000, |w| finish(w, BUYER, 8) == Some(Finish::Done)));
+}
+
+#[test]
+fn an_order_that_no_seller_can_serve_is_refused_before_it_costs() {
+    let mut world = market();
+    let mut want = order(&world, 7, sealed(3, 400), 3, 500);
+    want.spec.network = true;
+    want.spec.argv = [PROGRAM, "lead", "mpi", "a"].map(str::to_owned).into();
+    let tell = |world: &mut World, names: &[&str]| {
+        for n in 0..2 {
+            let about = About {
+                attributes: names
+                    .iter()
+                    .map(|name| ((*name).to_owned(), "yes".to_owned()))
+                    .collect(),
+                ..About::default()
+            };
+            world.input(n, 0, Input::About(about));
+        }
+        let last = names[names.len() - 1];
+        let heard = |w: &World| {
+            let core = &w.nodes[BUYER].core;
+            let mut live = core.adverts().live(core.state());
+            live.all(|advert| advert.attributes.contains_key(last))
+        };
+        assert!(world.run_until(1_000_000, heard));
+    };
+    tell(&mut world, &[NETWORK]);
+    world.order(BUYER, want.clone());
+    world.run(1_000);
+    let placed = |w: &World| w.nodes[BUYER].core.buyer().order(&OrderKey(7)).is_some();
+    assert!(!placed(&world), "nobody has MPI");
+    tell(&mut world, &[NETWORK, MPI]);
+    world.order(BUYER, want);
+    assert!(world.run_until(1_000, placed));
 }
 
 #[test]
