@@ -38,6 +38,14 @@ pub mod rank;
 mod routes;
 pub mod solver;
 pub mod store;
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        reason = "the command line that is to use it is not there yet"
+    )
+)]
+mod terminal;
 pub mod trouble;
 pub mod ui;
 

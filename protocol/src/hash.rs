@@ -82,6 +82,8 @@ named! {
         LeasePath = "gridbay/lease-path/1",
         /// Member of a lease to the tag that handshakes with it carry.
         LeaseTag = "gridbay/lease-tag/1",
+        /// Order to a rank of a cluster that is held.
+        RankOrder = "gridbay/rank-order/1",
     }
 }
 

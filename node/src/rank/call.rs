@@ -5,7 +5,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-use super::wire::{FRAME, Kind, Order, PORT, read_frame, write_frame, write_order};
+use super::wire::{FRAME, Kind, Order, port, read_frame, secret, write_frame, write_line};
 
 /// How long a rank may take to take a connection.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -13,7 +13,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Runs a command on a rank, by name or address: its exit code.
 pub(super) fn run(rank: &str, order: &Order) -> io::Result<i32> {
     let connection = connect(rank)?;
-    write_order(&connection, order)?;
+    give(&connection, order)?;
     let to = connection.try_clone()?;
     // It may wait for input for ever: the process ends without it.
     thread::spawn(move || _ = feed(&to));
@@ -24,13 +24,24 @@ pub(super) fn run(rank: &str, order: &Order) -> io::Result<i32> {
 pub(super) fn tell(rank: &str, order: &Order) -> io::Result<i32> {
     let connection = connect(rank)?;
     connection.set_read_timeout(Some(CONNECT))?;
-    write_order(&connection, order)?;
+    give(&connection, order)?;
     read(connection, io::sink(), io::sink())
+}
+
+/// With the secret of the run that this process belongs to, if that has one.
+fn give(to: &TcpStream, order: &Order) -> io::Result<()> {
+    match secret() {
+        None => write_line(to, order),
+        Some(secret) => {
+            let order = Box::new(order.clone());
+            write_line(to, &Order::With { secret, order })
+        }
+    }
 }
 
 fn connect(rank: &str) -> io::Result<TcpStream> {
     let mut failure = io::Error::new(io::ErrorKind::NotFound, format!("there is no rank {rank}"));
-    for address in (rank, PORT).to_socket_addrs()? {
+    for address in (rank, port()).to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, CONNECT) {
             Ok(connection) => {
                 connection.set_nodelay(true)?;
@@ -67,7 +78,7 @@ fn read(mut from: TcpStream, mut out: impl Write, mut err: impl Write) -> io::Re
                 let code = bytes.try_into().map_err(|_| io::ErrorKind::InvalidData)?;
                 return Ok(i32::from_be_bytes(code));
             }
-            Kind::Stdin => {}
+            _ => {}
         }
     }
 }

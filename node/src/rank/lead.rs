@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::kind::Kind;
 use super::serve::{code, serve};
-use super::wire::{Order, address};
+use super::wire::{Order, port};
 use super::{PROGRAM, call};
 
 /// How long the others may take to appear: their inputs may be large.
@@ -22,7 +22,7 @@ const TELL: Duration = Duration::from_secs(10);
 pub(super) fn lead(kind: Kind, program: &[&str]) -> io::Result<i32> {
     let (rank, size): (u32, u32) = (variable("GRIDBAY_RANK")?, variable("GRIDBAY_SIZE")?);
     let own: IpAddr = variable("GRIDBAY_ADDRESS")?;
-    let listener = TcpListener::bind(address(own))?;
+    let listener = TcpListener::bind((own, port()))?;
     if rank > 0 {
         return serve(&listener, kind.environment()).map(|()| 0);
     }
@@ -54,7 +54,7 @@ fn run(kind: Kind, program: &[&str], size: u32) -> io::Result<i32> {
     ended
 }
 
-fn variable<T: std::str::FromStr>(name: &str) -> io::Result<T> {
+pub(super) fn variable<T: std::str::FromStr>(name: &str) -> io::Result<T> {
     let value = std::env::var(name).ok().and_then(|v| v.parse().ok());
     let missing = || io::Error::other(format!("no {name}: not a task of a job with a network"));
     value.ok_or_else(missing)

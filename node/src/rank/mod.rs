@@ -7,6 +7,7 @@
 //! ```text
 //! gridbay-rank lead hosts|mpi|dask PROGRAM…   rank 0 runs the program, the others serve it
 //! gridbay-rank exec RANK COMMAND…             runs a command on another rank, as `ssh` would
+//! gridbay-rank hold                           runs what the lease's owner signs
 //! ```
 //!
 //! 1. Every rank but 0 serves commands (`serve`) until rank 0 says that all is over.
@@ -16,13 +17,24 @@
 //!    ends the command and all that it started.
 //!
 //! The lease's network has the buyer's own tasks in it and nobody else, so a connection is the
-//! permission.
+//! permission where a job leads its ranks. In a cluster that is held ([`hold`]) a signature is.
 
 mod call;
+pub(crate) mod files;
+pub(crate) mod hold;
 mod kind;
 mod lead;
+mod link;
+pub(crate) mod order;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "its command line is not there yet")
+)]
+pub(crate) mod remote;
 mod serve;
-mod wire;
+#[cfg_attr(not(test), expect(dead_code, reason = "the node does not sign yet"))]
+pub(crate) mod signed;
+pub(crate) mod wire;
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -72,12 +84,13 @@ fn run(words: &[impl AsRef<OsStr>]) -> io::Result<i32> {
             Some(kind) => lead::lead(kind, program),
             None => usage(),
         },
+        ["hold"] => hold::hold(),
         _ => usage(),
     }
 }
 
 fn usage() -> io::Result<i32> {
-    let lines = "gridbay-rank exec RANK COMMAND…\ngridbay-rank lead hosts|mpi|dask PROGRAM…";
+    let lines = "gridbay-rank exec RANK COMMAND…\ngridbay-rank lead hosts|mpi|dask PROGRAM…\ngridbay-rank hold";
     writeln!(io::stderr(), "{lines}")?;
     Ok(USAGE)
 }

@@ -10,12 +10,15 @@ use std::thread;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
-use super::wire::{FRAME, Kind, Order, read_frame, read_order, write_frame};
+use super::wire::{FRAME, Kind, Order, read_frame, read_line, secret, write_frame};
 
 /// Variables of the commands.
 type Environment = Vec<(&'static str, String)>;
 
 /// Takes orders until one says that all is over.
+///
+/// In a cluster that is held, where others may run programs as well, those count that come with the
+/// run's own secret.
 pub(super) fn serve(listener: &TcpListener, environment: Environment) -> io::Result<()> {
     let (end, ended) = mpsc::channel();
     let environment = Arc::new(environment);
@@ -38,7 +41,15 @@ fn answer(
     environment: &Environment,
 ) -> io::Result<()> {
     connection.set_nodelay(true)?;
-    let mut command = match read_order(&mut connection)? {
+    let order = match (read_line(&mut connection)?, secret()) {
+        (Order::With { secret, order }, Some(own)) if secret == own => *order,
+        (Order::With { .. }, _) | (_, Some(_)) => {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        (order, None) => order,
+    };
+    let mut command = match order {
+        Order::With { .. } => return Err(io::ErrorKind::InvalidData.into()),
         Order::Ping => return exit(&connection, 0),
         Order::End => {
             exit(&connection, 0)?;

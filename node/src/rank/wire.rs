@@ -3,18 +3,26 @@
 //! The asker sends one line of JSON, then frames of standard input; the rank answers in frames. A
 //! frame is a kind, a length of four bytes (big endian) and so many bytes. Standard input ends with
 //! an empty frame.
+//!
+//! A rank of a cluster that is held speaks first, and takes a signed order alone ([`super::signed`]);
+//! its answer is a line, and frames follow in both directions.
 
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Port at which ranks take orders, on their addresses in the lease's network alone.
-pub(super) const PORT: u16 = 7_470;
-/// Bytes of an order at the most.
-const ORDER: usize = 256 * 1024;
-/// Bytes of a frame at the most.
+pub(crate) const PORT: u16 = 7_470;
+/// Bytes of an order, or of any other line, at the most.
+pub(crate) const LINE: usize = 256 * 1024;
+/// Bytes of a frame of a stream at the most.
 pub(super) const FRAME: usize = 64 * 1024;
+/// Bytes of a frame of a file at the most.
+pub(super) const DATA: usize = 256 * 1024;
 
 /// What a rank is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,32 +36,117 @@ pub(super) enum Order {
     Run(Vec<String>),
     /// All is over.
     End,
+    /// One of these, with the secret of a run that was given one.
+    With {
+        /// The secret.
+        secret: String,
+        /// The order.
+        order: Box<Order>,
+    },
 }
 
 /// A frame's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
+    /// Standard input of a program.
     Stdin = 0,
+    /// Its standard output, or its terminal's.
     Stdout = 1,
+    /// Its standard error.
     Stderr = 2,
     /// The exit code, four bytes, big endian.
     Exit = 3,
+    /// The size of a terminal: rows and columns, two bytes each, big endian.
+    Size = 4,
+    /// A signal for a program: its number, one byte.
+    Signal = 5,
+    /// So many frames were dealt with: eight bytes, big endian.
+    Ack = 6,
+    /// A file or folder begins: JSON.
+    Item = 7,
+    /// Bytes of a file.
+    Data = 8,
+    /// There is no further item.
+    Done = 9,
 }
 
-pub(super) fn address(ip: IpAddr) -> SocketAddr {
-    SocketAddr::new(ip, PORT)
+impl Kind {
+    const ALL: [Kind; 10] = [
+        Kind::Stdin,
+        Kind::Stdout,
+        Kind::Stderr,
+        Kind::Exit,
+        Kind::Size,
+        Kind::Signal,
+        Kind::Ack,
+        Kind::Item,
+        Kind::Data,
+        Kind::Done,
+    ];
+
+    /// Bytes of such a frame at the most.
+    fn most(self) -> usize {
+        if self == Kind::Data { DATA } else { FRAME }
+    }
 }
 
-pub(super) fn write_order(mut to: impl Write, order: &Order) -> io::Result<()> {
-    let mut line = serde_json::to_vec(order)?;
+/// A connection that threads share: one reads while another one writes.
+pub(crate) trait Wire: Read + Write + Send + Sized + 'static {
+    /// Another handle of it.
+    fn again(&self) -> io::Result<Self>;
+    /// Ends it, for all handles.
+    fn cut(&self);
+    /// Bounds each read, and each write.
+    fn bound(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()>;
+}
+
+macro_rules! wire {
+    ($($stream:ty),*) => {$(
+        impl Wire for $stream {
+            fn again(&self) -> io::Result<Self> {
+                self.try_clone()
+            }
+            fn cut(&self) {
+                // One that is gone is cut.
+                let _gone = self.shutdown(std::net::Shutdown::Both);
+            }
+            fn bound(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
+                self.set_read_timeout(read)?;
+                self.set_write_timeout(write)
+            }
+        }
+    )*};
+}
+
+wire!(TcpStream, UnixStream);
+
+/// Variable with the port at which the ranks of a run take orders, where it is not [`PORT`]: in a
+/// cluster that is held.
+pub(crate) const PORT_OF_RUN: &str = "GRIDBAY_RUN_PORT";
+/// Variable with the secret that orders among the ranks of such a run come with.
+pub(crate) const SECRET_OF_RUN: &str = "GRIDBAY_RUN_SECRET";
+
+/// The port at which the ranks of this process's run take orders.
+pub(super) fn port() -> u16 {
+    let given = std::env::var(PORT_OF_RUN).ok();
+    given.and_then(|port| port.parse().ok()).unwrap_or(PORT)
+}
+
+/// The secret of this process's run.
+pub(super) fn secret() -> Option<String> {
+    std::env::var(SECRET_OF_RUN).ok()
+}
+
+pub(crate) fn write_line(mut to: impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     to.write_all(&line)
 }
 
 /// Reads byte by byte: what follows the line is not the line's.
-pub(super) fn read_order(mut from: impl Read) -> io::Result<Order> {
+pub(crate) fn read_line<T: DeserializeOwned>(mut from: impl Read) -> io::Result<T> {
     let (mut line, mut byte) = (Vec::new(), [0]);
-    while line.len() < ORDER {
+    while line.len() < LINE {
         from.read_exact(&mut byte)?;
         match byte {
             [b'\n'] => return Ok(serde_json::from_slice(&line)?),
@@ -61,36 +154,44 @@ pub(super) fn read_order(mut from: impl Read) -> io::Result<Order> {
         }
     }
     Err(io::Error::other(format!(
-        "an order of more than {ORDER} bytes"
+        "a line of more than {LINE} bytes"
     )))
 }
 
-pub(super) fn write_frame(mut to: impl Write, kind: Kind, bytes: &[u8]) -> io::Result<()> {
+/// A frame's bytes.
+pub(super) fn frame(kind: Kind, bytes: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(5 + bytes.len());
     frame.push(kind as u8);
     frame.extend((bytes.len() as u32).to_be_bytes());
     frame.extend(bytes);
-    to.write_all(&frame)
+    frame
+}
+
+pub(super) fn write_frame(mut to: impl Write, kind: Kind, bytes: &[u8]) -> io::Result<()> {
+    to.write_all(&frame(kind, bytes))
 }
 
 pub(super) fn read_frame(mut from: impl Read) -> io::Result<(Kind, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    let kind = read_into(&mut from, &mut bytes)?;
+    Ok((kind, bytes))
+}
+
+/// Reads a frame into a buffer, in the place of what it held.
+pub(super) fn read_into(mut from: impl Read, bytes: &mut Vec<u8>) -> io::Result<Kind> {
     let mut head = [0; 5];
     from.read_exact(&mut head)?;
     let [kind, length @ ..] = head;
-    let kind = match kind {
-        0 => Kind::Stdin,
-        1 => Kind::Stdout,
-        2 => Kind::Stderr,
-        3 => Kind::Exit,
-        other => return Err(io::Error::other(format!("a frame of kind {other}"))),
+    let Some(kind) = Kind::ALL.get(usize::from(kind)).copied() else {
+        return Err(io::Error::other(format!("a frame of kind {kind}")));
     };
     let length = u32::from_be_bytes(length) as usize;
-    if length > FRAME {
+    if length > kind.most() {
         return Err(io::Error::other(format!("a frame of {length} bytes")));
     }
-    let mut bytes = vec![0; length];
-    from.read_exact(&mut bytes)?;
-    Ok((kind, bytes))
+    bytes.resize(length, 0);
+    from.read_exact(bytes)?;
+    Ok(kind)
 }
 
 #[cfg(test)]
@@ -101,11 +202,11 @@ mod tests {
     fn an_order_and_the_frames_behind_it_come_apart() {
         let mut stream = Vec::new();
         let order = Order::Shell("echo \"a\nb\"".to_owned());
-        write_order(&mut stream, &order).unwrap();
+        write_line(&mut stream, &order).unwrap();
         write_frame(&mut stream, Kind::Stdin, b"input").unwrap();
         write_frame(&mut stream, Kind::Stdin, b"").unwrap();
         let mut from = stream.as_slice();
-        assert_eq!(read_order(&mut from).unwrap(), order);
+        assert_eq!(read_line::<Order>(&mut from).unwrap(), order);
         assert_eq!(
             read_frame(&mut from).unwrap(),
             (Kind::Stdin, b"input".to_vec())
@@ -116,9 +217,12 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        assert!(read_order(&b"{\"shell\":1}\n"[..]).is_err());
-        assert!(read_order(&b"\"ping\""[..]).is_err(), "no end of line");
-        assert!(read_frame(&[9, 0, 0, 0, 0][..]).is_err());
+        assert!(read_line::<Order>(&b"{\"shell\":1}\n"[..]).is_err());
+        assert!(
+            read_line::<Order>(&b"\"ping\""[..]).is_err(),
+            "no end of line"
+        );
+        assert!(read_frame(&[10, 0, 0, 0, 0][..]).is_err());
         assert!(read_frame(&[0, 1, 0, 0, 0][..]).is_err(), "16 MiB");
     }
 }

@@ -65,6 +65,19 @@ fn a_job_without_a_network_has_no_device() {
 }
 
 #[test]
+fn a_networked_job_has_terminals_of_its_own_and_no_other_one_has() {
+    let Some(bench) = bench() else { return };
+    let script = "ls /dev/pts; (: <> /dev/ptmx) && echo opened; ls -l /dev/tty | cut -c1; tty";
+    bench.run(&networked(&bench, "terminals", script));
+    assert_eq!(bench.stdout("terminals"), "ptmx\nopened\nc\nnot a tty\n");
+    bench.sh(
+        "none",
+        "ls -d /dev/pts /dev/ptmx /dev/tty 2> /dev/null; echo none",
+    );
+    assert_eq!(bench.stdout("none"), "none\n");
+}
+
+#[test]
 fn the_node_gets_the_device_again_and_sees_the_jobs_end() {
     let Some(bench) = bench() else { return };
     let script = "while ! test -e stop; do sleep 0.05; done";

@@ -394,3 +394,21 @@ pub(super) const IOCTL: &[u64] = &[
     libc::SIOCGIFHWADDR,
     libc::SIOCGIFTXQLEN,
 ];
+
+/// Orders of `ioctl` that a keeper of terminals gives, and the programs on them: where a job has
+/// terminals of its own.
+pub(super) const TERMINALS: &[u64] = &[
+    libc::TIOCGPTN,
+    libc::TIOCSPTLCK,
+    libc::TIOCSWINSZ,
+    libc::TIOCSCTTY,
+    libc::TIOCNOTTY,
+    libc::TIOCSPGRP,
+    libc::TCSETS,
+    libc::TCSETSW,
+    libc::TCSETSF,
+    libc::TCSBRK,
+    libc::TCSBRKP,
+    libc::TCXONC,
+    libc::TCFLSH,
+];

@@ -22,6 +22,9 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
+/// What a job in its lease's network has besides: terminals of its own, which nobody else sees.
+pub(super) const TERMINALS: [&str; 2] = ["/dev/tty", "/dev/pts"];
+
 /// How much sooner than its node a job is ended when the machine runs out of memory, in
 /// thousandths.
 pub(crate) const OOM_ABOVE: i32 = 500;
@@ -69,14 +72,17 @@ fn lower(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
 }
 
 /// Lets this process read beneath `readable`, do anything beneath `writable`, use the devices, and
-/// signal only its own kind. False if the kernel has no Landlock; older kernels enforce less of it.
+/// signal only its own kind; with `terminals`, those of the job too. False if the kernel has no Landlock; older kernels enforce less of it.
 pub(super) fn landlock<'a>(
     readable: impl IntoIterator<Item = &'a Path>,
     writable: impl IntoIterator<Item = &'a Path>,
+    terminals: bool,
 ) -> Result<bool, RulesetError> {
     let abi = ABI::V9;
+    let terminals = TERMINALS.iter().filter(|_| terminals);
     let devices = DEVICES
         .iter()
+        .chain(terminals)
         .filter_map(|path| PathFd::new(path).ok())
         .map(|fd| Ok::<_, RulesetError>(PathBeneath::new(fd, AccessFs::from_file(abi))));
     let status = Ruleset::default()

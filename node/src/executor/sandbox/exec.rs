@@ -75,7 +75,7 @@ fn confine_plain(
     let system = root::SYSTEM.iter().chain(&files).map(Path::new);
     let more = plan.read_only.iter().map(PathBuf::as_path);
     let writable = ["work", "tmp"].map(Path::new);
-    let landlock = confine::landlock(system.chain(more), writable)?;
+    let landlock = confine::landlock(system.chain(more), writable, false)?;
     chdir("work")?;
     if let Some(id) = outside {
         become_user(id).map_err(|e| format!("user: {e}"))?;
@@ -86,6 +86,7 @@ fn confine_plain(
         tier: Tier::Plain,
         memory: plan.bounds_memory(),
         own_user: outside.is_some(),
+        terminals: false,
     })?;
     ends.report.send(&Report::Ready { landlock })?;
     Ok(())

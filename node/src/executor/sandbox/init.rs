@@ -71,11 +71,12 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
     sys::drop_capabilities().map_err(|e| format!("capabilities: {e}"))?;
     prctl::set_no_new_privs()?;
     let writable = [root::WORK, "/tmp", "/dev/shm"].map(Path::new);
-    let landlock = confine::landlock([Path::new("/")], writable)?;
+    let landlock = confine::landlock([Path::new("/")], writable, place.is_some())?;
     seccomp::install(Fence {
         tier: Tier::Namespaces,
         memory: plan.bounds_memory(),
         own_user: true,
+        terminals: place.is_some(),
     })?;
     // Processes of the same user may not look into this one (`/proc/<pid>/mem`, `fd`, ptrace).
     prctl::set_dumpable(false)?;

@@ -4,7 +4,8 @@
 //! /usr /lib /lib64 /bin /sbin …   read-only, from the host (symbolic links are copied as such)
 //! /etc                            a few files made here; the linker's and TLS's from the host
 //! /run/gridbay-rank               in a lease's network: the node's program, for [`crate::rank`]
-//! /dev                            null zero full random urandom, and a private /dev/shm
+//! /dev                            null zero full random urandom, and a private /dev/shm; in a
+//!                                 lease's network also terminals of its own
 //! /proc                           of the job's own pid namespace, read-only, without the kernel's
 //! /tmp                            private, on the node's disk, gone with the job
 //! /work                           the work directory: the job's current directory and HOME
@@ -124,6 +125,9 @@ pub(super) fn enter(read_only: &[PathBuf], place: Option<&Interface>) -> Result<
         show_program(root)?;
     }
     make_dev(root)?;
+    if place.is_some() {
+        make_terminals(root)?;
+    }
     make_proc(root)?;
     for (source, target) in [("work", WORK), ("tmp", "/tmp")] {
         bind(
@@ -251,6 +255,31 @@ fn make_dev(root: &Path) -> Result<(), ViewError> {
         ),
         "dev/shm",
     )
+}
+
+/// Terminals that a job may have at a time.
+const TERMINALS: u32 = 256;
+
+/// An instance of the file system of terminals that is the job's alone. Where the kernel has none to
+/// give, programs have no terminals.
+fn make_terminals(root: &Path) -> Result<(), ViewError> {
+    let folder = root.join("dev/pts");
+    step(fs::create_dir(&folder), "dev/pts")?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
+    let options = format!("newinstance,ptmxmode=0666,mode=0600,max={TERMINALS}");
+    let options = Some(options.as_str());
+    if mount(Some("devpts"), &folder, Some("devpts"), flags, options).is_err() {
+        return Ok(());
+    }
+    step(symlink("pts/ptmx", root.join("dev/ptmx")), "dev/ptmx")?;
+    // The terminal of whichever program asks.
+    let own = Path::new("/dev/tty");
+    let quiet = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+    if own.exists() {
+        bind(own, &inside(root, own), quiet)
+    } else {
+        Ok(())
+    }
 }
 
 /// Files of `/proc` that tell of the machine or its kernel, not of the job. Shown empty.

@@ -38,6 +38,8 @@ pub(super) struct Fence {
     pub(super) memory: bool,
     /// Whether the job has a user of its own outside.
     pub(super) own_user: bool,
+    /// Whether it has terminals of its own.
+    pub(super) terminals: bool,
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -76,7 +78,7 @@ fn programs(fence: Fence) -> Result<[BpfProgram; 4], Box<dyn Error>> {
     let pass = SeccompAction::Allow;
     // The last filter's answer counts where two refuse: a refused call is not unknown, and an
     // unknown call is not refused.
-    let orders = SeccompFilter::new(orders()?, pass.clone(), errno(libc::ENOTTY)?, arch)?;
+    let orders = SeccompFilter::new(orders(fence)?, pass.clone(), errno(libc::ENOTTY)?, arch)?;
     let room = SeccompFilter::new(room()?, pass.clone(), errno(libc::EOPNOTSUPP)?, arch)?;
     let refuse = SeccompFilter::new(refused(fence)?, pass.clone(), errno(libc::EPERM)?, arch)?;
     let list = SeccompFilter::new(known, errno(libc::ENOSYS)?, pass, arch)?;
@@ -85,8 +87,9 @@ fn programs(fence: Fence) -> Result<[BpfProgram; 4], Box<dyn Error>> {
 }
 
 /// Orders to open files that nobody here knows.
-fn orders() -> Result<Rules, BackendError> {
-    let known = calls::IOCTL.iter().copied();
+fn orders(fence: Fence) -> Result<Rules, BackendError> {
+    let terminals = calls::TERMINALS.iter().filter(|_| fence.terminals);
+    let known = calls::IOCTL.iter().chain(terminals).copied();
     Ok(Rules::from([(libc::SYS_ioctl, vec![unless(1, known)?])]))
 }
 
@@ -215,6 +218,7 @@ mod tests {
                     tier,
                     memory,
                     own_user,
+                    terminals: memory,
                 };
                 let [orders, room, refuse, list] = programs(fence).unwrap();
                 assert!(orders.len() > calls::IOCTL.len());

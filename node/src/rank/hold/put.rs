@@ -1,0 +1,165 @@
+//! Files that come to this rank.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::TcpStream;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gridbay_protocol::keys::PublicKey;
+
+use super::keys::Who;
+use super::{KEEP, failed};
+use crate::rank::files::Receiver;
+use crate::rank::order::{Answer, Id, Put, Refusal, Why};
+use crate::rank::wire::{DATA, Kind, Wire, read_into, write_frame, write_line};
+
+/// Transfers at a time.
+const TRANSFERS: usize = 32;
+/// Time for the next bytes of a transfer: its sender reads its disk meanwhile.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Transfers under way.
+#[derive(Default)]
+pub(super) struct Transfers(Mutex<BTreeMap<Id, Transfer>>);
+
+struct Transfer {
+    by: PublicKey,
+    receiver: Arc<Mutex<Receiver>>,
+    /// When it last began or was cut.
+    last: Instant,
+    cut: Option<Box<dyn Fn() + Send>>,
+}
+
+impl Transfers {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Id, Transfer>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes files until all are here, or the connection is cut.
+    pub(super) fn take(
+        &self,
+        order: &Put,
+        by: &Who,
+        mut connection: TcpStream,
+    ) -> Result<io::Result<()>, Refusal> {
+        let again = connection.again().map_err(|e| failed(&e))?;
+        let receiver = self.receiver(order, by, again)?;
+        // The last connection, if there is one, is cut by now.
+        let mut receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        let (items, part) = receiver.has();
+        let bytes = part.map_or(0, |(_, bytes)| bytes);
+        let begin = || {
+            connection.bound(Some(SILENCE), Some(SILENCE))?;
+            write_line(&connection, &Answer::Have { items, bytes })
+        };
+        if let Err(cut) = begin() {
+            return Ok(Err(cut));
+        }
+        let taken = receive(&mut connection, &mut receiver);
+        if let Some(transfer) = self.lock().get_mut(&order.transfer) {
+            transfer.last = Instant::now();
+        }
+        match taken {
+            Err(cut) => return Ok(Err(cut)),
+            Ok(taken) => {
+                self.lock().remove(&order.transfer);
+                let told = tell(&connection, taken);
+                // What is still on its way would break the connection before the words are read.
+                let mut rest = Vec::new();
+                while read_into(&mut connection, &mut rest).is_ok() {}
+                Ok(told)
+            }
+        }
+    }
+
+    /// The receiver of a transfer, made if there is none.
+    fn receiver(
+        &self,
+        order: &Put,
+        by: &Who,
+        connection: TcpStream,
+    ) -> Result<Arc<Mutex<Receiver>>, Refusal> {
+        let mut all = self.lock();
+        let cut: Option<Box<dyn Fn() + Send>> = Some(Box::new(move || connection.cut()));
+        if let Some(known) = all.get_mut(&order.transfer) {
+            if known.by != by.key {
+                return Err(Refusal::new(Why::Forbidden, "another's transfer"));
+            }
+            if let Some(former) = std::mem::replace(&mut known.cut, cut) {
+                former();
+            }
+            known.last = Instant::now();
+            return Ok(Arc::clone(&known.receiver));
+        }
+        let is_lost = |t: &Transfer| t.last.elapsed() > KEEP && Arc::strong_count(&t.receiver) == 1;
+        all.retain(|_, transfer| !is_lost(transfer));
+        if all.len() >= TRANSFERS {
+            let why = format!("{TRANSFERS} transfers are under way already");
+            return Err(Refusal::new(Why::Busy, why));
+        }
+        let place = inside(&order.to)?;
+        let (folder, name) = match order.into || place.is_dir() {
+            true => (place.as_path(), None),
+            false => {
+                let name = place.file_name().and_then(|name| name.to_str());
+                (place.parent().unwrap_or(&place), name.map(str::to_owned))
+            }
+        };
+        let receiver = Receiver::new(folder, name, order.transfer).map_err(|e| failed(&e))?;
+        let receiver = Arc::new(Mutex::new(receiver));
+        let transfer = Transfer {
+            by: by.key,
+            receiver: Arc::clone(&receiver),
+            last: Instant::now(),
+            cut,
+        };
+        all.insert(order.transfer, transfer);
+        Ok(receiver)
+    }
+}
+
+/// A path of an order: relative to the job's folder, where it does not leave that by its words.
+pub(super) fn inside(path: &str) -> Result<PathBuf, Refusal> {
+    let path = if path.is_empty() { "." } else { path };
+    let leaves = Path::new(path)
+        .components()
+        .any(|part| part == Component::ParentDir);
+    if leaves {
+        let why = format!("`{path}`: paths have no `..`");
+        return Err(Refusal::new(Why::Invalid, why));
+    }
+    let here = std::env::current_dir().map_err(|e| failed(&e))?;
+    Ok(here.join(path).components().collect())
+}
+
+/// Takes frames: an error if the connection is cut, else whether all is here.
+fn receive(from: &mut TcpStream, to: &mut Receiver) -> io::Result<io::Result<()>> {
+    let mut bytes = Vec::with_capacity(DATA);
+    loop {
+        let done = match read_into(&mut *from, &mut bytes)? {
+            Kind::Item => serde_json::from_slice(&bytes)
+                .map_err(io::Error::from)
+                .and_then(|item| to.begin(item)),
+            Kind::Data => to.data(&bytes),
+            Kind::Done => return Ok(to.finish()),
+            _ => Err(io::ErrorKind::InvalidData.into()),
+        };
+        if done.is_err() {
+            return Ok(done);
+        }
+    }
+}
+
+/// How a transfer ended.
+pub(super) fn tell(to: &TcpStream, ended: io::Result<()>) -> io::Result<()> {
+    let code: i32 = match ended {
+        Ok(()) => 0,
+        Err(error) => {
+            write_frame(to, Kind::Stderr, error.to_string().as_bytes())?;
+            1
+        }
+    };
+    write_frame(to, Kind::Exit, &code.to_be_bytes())
+}
