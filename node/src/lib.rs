@@ -22,6 +22,7 @@ mod contract;
 pub mod discovery;
 pub mod doctor;
 pub mod executor;
+mod held;
 mod invite;
 mod job;
 pub mod keys;
@@ -38,13 +39,6 @@ pub mod rank;
 mod routes;
 pub mod solver;
 pub mod store;
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        reason = "the command line that is to use it is not there yet"
-    )
-)]
 mod terminal;
 pub mod trouble;
 pub mod ui;

@@ -5,8 +5,8 @@ use crate::api::intake::HEALTH;
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::{
-    auction, bank, bid, content, contract, doctor, invite, job, lease, ledger, market, metrics,
-    node, offer, order, peer,
+    auction, bank, bid, content, contract, doctor, held, invite, job, lease, ledger, market,
+    metrics, node, offer, order, peer,
 };
 use axum::routing::get;
 use axum::{Router, middleware};
@@ -27,6 +27,7 @@ pub fn router(node: Arc<NodeBackend>) -> Router {
         .merge(auction::routes::routes())
         .merge(job::routes::routes())
         .merge(lease::routes::routes())
+        .merge(held::routes::routes())
         .merge(ledger::routes::routes())
         .merge(bank::routes::routes())
         .route_layer(middleware::from_fn_with_state(

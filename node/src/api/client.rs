@@ -3,6 +3,8 @@
 //! A connection per request; a request fails when the node is away, answers with an [`ApiError`],
 //! or takes longer than its time.
 
+mod upgrade;
+
 use super::idempotency;
 use super::{ApiError, ErrorCode};
 use futures::{Stream, StreamExt as _};

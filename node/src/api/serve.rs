@@ -58,7 +58,7 @@ async fn ended(mut watch: watch::Receiver<()>) {
 }
 
 /// One connection, to its end.
-async fn one<Io: AsyncRead + AsyncWrite + Unpin>(
+async fn one<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     io: Io,
     slot: Slot,
     routes: Router,
@@ -78,7 +78,8 @@ async fn one<Io: AsyncRead + AsyncWrite + Unpin>(
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES);
     let io = TokioIo::new(Patient { io, stuck: None });
-    let mut connection = pin!(http.serve_connection(io, service));
+    // One that becomes another protocol's leaves here, and is carried elsewhere.
+    let mut connection = pin!(http.serve_connection(io, service).with_upgrades());
     tokio::select! {
         // The log has no news of what a client does to its own connection.
         _ = connection.as_mut() => return,

@@ -124,6 +124,7 @@ pub async fn run(
         orders,
         clusters,
         transfers,
+        guests: home.guests(),
         marks,
         listen: config.listen.clone(),
         relay_places: config.net.relay.map_or(0, |relay| relay.places),
@@ -139,16 +140,20 @@ pub async fn run(
         selling: Arc::clone(&machine.selling),
     }));
     attend(&backend, &handle, config, &machine.selling);
-    ready(&Ready {
-        network,
-        node: keys.node(),
-        addresses: net.addresses().to_vec(),
-    });
-
+    ready(&begun(network, &keys, &net));
     let stop = either(stop, asked_to_stop(owner));
     let ended = serve(server, backend, started.thread, handle, stop).await;
     net.shutdown().await;
     ended
+}
+
+/// What is told once the node answers.
+fn begun(network: NetworkId, keys: &NodeKeys, net: &OverlayHandle) -> Ready {
+    Ready {
+        network,
+        node: keys.node(),
+        addresses: net.addresses().to_vec(),
+    }
 }
 
 fn load_keys(home: &Home) -> anyhow::Result<NodeKeys> {
@@ -180,6 +185,8 @@ fn attend(backend: &Arc<NodeBackend>, handle: &BodyHandle, config: Config, selli
     tokio::spawn(backend.discovery().clone().attend(attributes));
     let follower = Arc::clone(backend);
     tokio::spawn(async move { follower.follow().await });
+    let host = Arc::clone(backend);
+    tokio::spawn(async move { host.welcome().await });
     let (seller, body) = (Arc::clone(backend), handle.clone());
     tokio::spawn(offers::withdraw_unsold(seller, body));
     tokio::spawn(offers::set_configured(

@@ -20,6 +20,7 @@ use crate::config::NodeLimits;
 use crate::content::uploads::Uploads;
 use crate::discovery::Discovery;
 use crate::executor::Selling;
+use crate::held::{self, Guests};
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
@@ -32,9 +33,10 @@ use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// Longest wait for the core thread, which answers between two steps.
 const CORE_WAIT: Duration = Duration::from_secs(10);
@@ -53,6 +55,8 @@ pub struct BackendParts {
     pub clusters: Clusters,
     /// Own transfers by their idempotency keys.
     pub transfers: TransferStore,
+    /// File of those whom the owner admits to clusters.
+    pub guests: PathBuf,
     /// Whom the owner blocks and trusts.
     pub marks: MarkBook,
     /// Addresses to listen on, as configured.
@@ -93,6 +97,9 @@ pub struct NodeBackend {
     pub(crate) uploads: Uploads,
     pub(crate) board: Arc<Board>,
     pub(crate) discovery: Discovery,
+    pub(crate) guests: Guests,
+    /// Connections of the API that became ones to ranks.
+    pub(crate) carried: Arc<Semaphore>,
 }
 
 impl NodeBackend {
@@ -103,6 +110,8 @@ impl NodeBackend {
             board: Arc::default(),
             discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
+            guests: Guests::open(parts.guests.clone()),
+            carried: held::carry::permits(),
             parts,
         }
     }

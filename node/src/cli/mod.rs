@@ -6,6 +6,7 @@
 mod auction;
 mod bid;
 mod chain;
+mod cluster;
 mod config;
 mod context;
 mod contract;
@@ -70,6 +71,9 @@ enum Command {
     #[command(subcommand)]
     Offer(offer::OfferCommand),
     Run(Box<run::RunArgs>),
+    /// Hold nodes, and run programs on them
+    #[command(subcommand)]
+    Cluster(Box<cluster::ClusterCommand>),
     /// Follow, explain and end jobs
     #[command(subcommand)]
     Job(job::JobCommand),
@@ -148,6 +152,7 @@ fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
         Command::Peer(command) => command.run(&at)?,
         Command::Offer(command) => command.run(&at)?,
         Command::Run(args) => return args.run(&at),
+        Command::Cluster(command) => return command.run(&at),
         Command::Job(command) => return command.run(&at),
         Command::Lease(command) => command.run(&at)?,
         Command::Contract(command) => command.run(&at)?,

@@ -52,6 +52,10 @@ impl Home {
     pub fn marks(&self) -> PathBuf {
         self.0.join("marks")
     }
+    /// Those whom the owner admits to clusters.
+    pub fn guests(&self) -> PathBuf {
+        self.0.join("guests.json")
+    }
     /// Unix socket of the API, unless configured elsewhere.
     pub fn socket(&self) -> PathBuf {
         self.0.join("api.sock")

@@ -53,7 +53,7 @@ async fn submit(
 
 /// A job's id: of its idempotency key, so that a repeated request finds the job also after the node
 /// was restarted; random without one.
-fn fresh_id(headers: &HeaderMap) -> Result<JobId, ApiError> {
+pub(crate) fn fresh_id(headers: &HeaderMap) -> Result<JobId, ApiError> {
     let seed = match headers.get(idempotency::HEADER) {
         Some(key) => blake3::derive_key("gridbay/job-id/1", key.as_bytes()),
         None => random()

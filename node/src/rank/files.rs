@@ -3,8 +3,8 @@
 //! 1. The sender lists what there is, folders before what is in them, and sends items one after
 //!    the other: a head ([`Item`]), and the bytes.
 //! 2. The receiver writes each file under another name, and gives it its own once it is whole.
-//! 3. After a cut the sender goes on behind what the receiver has. A file that was changed meanwhile
-//!    begins anew.
+//! 3. After a cut the sender goes on behind what the receiver has. A file that was changed
+//!    meanwhile begins anew.
 //! 4. The receiver trusts no path: none leads out of its folder, neither by its words nor by a
 //!    symbolic link on the way. Links are not sent.
 

@@ -25,6 +25,9 @@ const BEAT: Duration = Duration::from_secs(5);
 /// Time without a word after which a connection counts as cut.
 const SILENCE: Duration = Duration::from_secs(20);
 
+/// Time for the last word of a side that is done.
+const PART: Duration = Duration::from_secs(2);
+
 /// A frame without its head.
 pub(super) type Frame = (Kind, Vec<u8>);
 
@@ -189,6 +192,16 @@ impl Link {
         state.closed = true;
         drop(state);
         self.changed.notify_all();
+    }
+
+    /// The same, and waits a while until the other side was told.
+    pub(super) fn part(&self) {
+        self.close();
+        let (mut state, begin) = (self.lock(), Instant::now());
+        while state.cut.is_some() && begin.elapsed() < PART {
+            let woken = self.changed.wait_timeout(state, PART);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     pub(super) fn is_closed(&self) -> bool {

@@ -26,13 +26,8 @@ mod kind;
 mod lead;
 mod link;
 pub(crate) mod order;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "its command line is not there yet")
-)]
 pub(crate) mod remote;
 mod serve;
-#[cfg_attr(not(test), expect(dead_code, reason = "the node does not sign yet"))]
 pub(crate) mod signed;
 pub(crate) mod wire;
 

@@ -28,6 +28,12 @@ pub(crate) enum Command {
     },
     /// To take files; [`Answer::Have`].
     Put(Put),
+    /// To write all that comes into a file, as it comes: what the way itself carries, to measure
+    /// transfers by. [`Answer::Done`].
+    Plain {
+        /// Where to.
+        to: String,
+    },
     /// To send files; [`Answer::Sending`].
     Get(Get),
     /// To tell what runs; [`Answer::Programs`].
@@ -65,6 +71,9 @@ pub(crate) struct Start {
     pub(crate) argv: Vec<String>,
     /// Variables beside those of the job.
     pub(crate) env: BTreeMap<String, String>,
+    /// The folder in which it runs, made if it is not there; the job's own if empty.
+    #[serde(default)]
+    pub(crate) folder: String,
     /// Whether it has a terminal, and of which size.
     pub(crate) terminal: Option<Size>,
 }

@@ -4,8 +4,8 @@
 //! frame is a kind, a length of four bytes (big endian) and so many bytes. Standard input ends with
 //! an empty frame.
 //!
-//! A rank of a cluster that is held speaks first, and takes a signed order alone ([`super::signed`]);
-//! its answer is a line, and frames follow in both directions.
+//! A rank of a cluster that is held speaks first, and takes a signed order alone
+//! ([`super::signed`]); its answer is a line, and frames follow in both directions.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -96,6 +96,8 @@ pub(crate) trait Wire: Read + Write + Send + Sized + 'static {
     fn again(&self) -> io::Result<Self>;
     /// Ends it, for all handles.
     fn cut(&self);
+    /// Says that nothing more is written.
+    fn end(&self) -> io::Result<()>;
     /// Bounds each read, and each write.
     fn bound(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()>;
 }
@@ -109,6 +111,9 @@ macro_rules! wire {
             fn cut(&self) {
                 // One that is gone is cut.
                 let _gone = self.shutdown(std::net::Shutdown::Both);
+            }
+            fn end(&self) -> io::Result<()> {
+                self.shutdown(std::net::Shutdown::Write)
             }
             fn bound(&self, read: Option<Duration>, write: Option<Duration>) -> io::Result<()> {
                 self.set_read_timeout(read)?;

@@ -193,6 +193,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         orders,
         clusters,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
+        guests: dir.path().join("guests.json"),
         marks: MarkBook::open(dir.path().join("marks")).unwrap(),
         listen: vec![],
         relay_places: 0,

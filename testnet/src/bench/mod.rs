@@ -10,6 +10,7 @@ mod moved;
 pub(crate) mod network;
 pub(crate) mod orders;
 mod peaks;
+pub(crate) mod put;
 pub(crate) mod setup;
 mod spender;
 pub(crate) mod spread;

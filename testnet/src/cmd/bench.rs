@@ -1,7 +1,7 @@
 //! `bench`: figures.
 
 use super::runtime::program;
-use crate::bench::{crowd, hostile, network, orders, setup, transfers};
+use crate::bench::{crowd, hostile, network, orders, put, setup, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -22,6 +22,28 @@ pub(super) enum BenchCommand {
     Network(NetworkArgs),
     /// Private networks of 2 to 32 members: how long they take to stand, and what they cost
     Setup(SetupArgs),
+    /// Files to a rank of a held cluster, beside a plain copy over the same path
+    Put(PutArgs),
+}
+
+/// Files to a rank of a held cluster, beside a plain copy over the same path
+#[derive(Debug, Args)]
+pub(super) struct PutArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Size of the file in MiB
+    #[arg(long, default_value_t = 1_024, value_parser = clap::value_parser!(u64).range(1..=16_384))]
+    mib: u64,
+    /// Rounds; figures are medians
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
+    rounds: u16,
+    /// Fail if a put has less than 70 % of the speed
+    #[arg(long)]
+    check: bool,
+    /// Leave the run's folder, with logs and ledgers, in place
+    #[arg(long)]
+    keep: bool,
 }
 
 /// Private networks of 2 to 32 members: how long they take to stand, and what they cost
@@ -152,8 +174,31 @@ impl BenchCommand {
             BenchCommand::Hostile(args) => args.run().await,
             BenchCommand::Transfers(args) => args.run().await,
             BenchCommand::Network(args) => args.run(),
+            BenchCommand::Put(args) => args.run().await,
             BenchCommand::Setup(args) => args.run().await,
         }
+    }
+}
+
+impl PutArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let options = put::Options {
+            program: program()?,
+            mib: self.mib,
+            rounds: self.rounds.into(),
+            keep: self.keep,
+        };
+        let figures = put::run(&options, &Progress::new()).await?;
+        match self.format {
+            Format::Table => crate::say::line(figures.table().trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
+        }
+        let bad = self.check && !figures.is_good();
+        Ok(if bad {
+            ExitCode::FAILURE
+        } else {
+            ExitCode::SUCCESS
+        })
     }
 }
 

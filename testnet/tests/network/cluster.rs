@@ -127,7 +127,7 @@ async fn printed(client: &Client, key: &str, request: &JobRequest) -> String {
     out
 }
 
-fn skip(what: &str) {
+pub(crate) fn skip(what: &str) {
     let _ = writeln!(std::io::stderr().lock(), "not checked: {what}");
 }
 
@@ -139,7 +139,7 @@ fn output(program: &str, words: &[&str]) -> Option<String> {
 }
 
 /// Why jobs of this machine have no network, if they have none.
-fn no_device(dir: &Path) -> Option<String> {
+pub(crate) fn no_device(dir: &Path) -> Option<String> {
     let mut config = Config::new(dir.join("probe"));
     config.supervisor = program();
     let found = ProcessExecutor::new(config).unwrap().probe();

@@ -10,6 +10,7 @@ mod cluster;
 mod contract;
 mod disk;
 mod find;
+mod held;
 mod lab;
 mod probe;
 mod solver;

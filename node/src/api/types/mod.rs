@@ -11,6 +11,7 @@ pub use crate::bid::types::*;
 pub use crate::buy::*;
 pub use crate::content::types::*;
 pub use crate::contract::types::*;
+pub use crate::held::types::*;
 pub use crate::invite::types::*;
 pub use crate::job::reason::*;
 pub use crate::job::types::*;

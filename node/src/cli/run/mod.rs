@@ -7,6 +7,7 @@
 //!
 //! Ctrl-C ends the job; a second one leaves at once.
 
+pub(super) mod buying;
 pub(super) mod follow;
 mod parallel;
 mod stage;
@@ -14,14 +15,14 @@ mod stage;
 use super::context::{Context, Format};
 use super::error::{CliError, During as _};
 use super::exit::Exit;
-use super::{files, text};
+use super::{cluster, files, text};
 use crate::api::client::Client;
-use crate::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Quote, Want};
-use crate::buy::flags::{NODES, NOT_SENT};
-use crate::buy::{Flags, Line};
+use crate::api::types::{JobReason, JobRecord, JobRequest, JobState};
+use crate::buy::flags::NOT_SENT;
 use crate::config::parse;
 use crate::keys::random;
 use crate::ui;
+use buying::Buying;
 use clap::Args;
 use follow::{Follower, Output};
 use gridbay_protocol::ids::to_hex;
@@ -31,30 +32,28 @@ use parallel::Parallel;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Options that say how an order is bought, followed or kept, which a cluster that is held is not.
+const BOUGHT: [&str; 9] = [
+    "nodes",
+    "array",
+    "max_price",
+    "time",
+    "class",
+    "budget",
+    "checkpoint",
+    "network",
+    "detach",
+];
+
 /// Run a program on leased nodes and wait for it
 #[derive(Clone, Debug, Args)]
 #[command(override_usage = "gridbay run [OPTIONS] -- <PROGRAM> [ARGUMENTS]...")]
 pub(super) struct RunArgs {
-    /// Nodes, all or none [default: 1]
-    #[arg(long, short = 'n', value_parser = clap::value_parser!(u32).range(NODES))]
-    pub(super) nodes: Option<u32>,
-    /// Tasks of which fewer are of use too
-    #[arg(long, conflicts_with = "nodes", value_parser = clap::value_parser!(u32).range(NODES))]
-    pub(super) array: Option<u32>,
-    /// Most credits per node-hour [default: what the node suggests]
-    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
-    pub(super) max_price: Option<Credits>,
-    /// Hard limit on the running time
-    #[arg(long, short = 't', default_value = "1h", value_parser = parse::duration)]
-    pub(super) time: Duration,
-    /// Name of the class [default: the network's first]
-    #[arg(long)]
-    pub(super) class: Option<String>,
-    /// Most credits for everything
-    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
-    pub(super) budget: Option<Credits>,
     #[command(flatten)]
-    ways: Flags,
+    pub(super) buying: Buying,
+    /// A cluster that is held already runs it, and nothing is bought
+    #[arg(long, value_name = "ID", conflicts_with_all = BOUGHT)]
+    cluster: Option<String>,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -102,22 +101,17 @@ pub(super) struct RunArgs {
 
 impl RunArgs {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
-        at.wait(self.go(at))
+        match &self.cluster {
+            Some(id) => cluster::run::run(at, id, stage::Plan::new(&self)?.errand(&self)),
+            None => at.wait(self.go(at)),
+        }
     }
 
     async fn go(self, at: &Context) -> Result<Exit, CliError> {
         let client = at.client()?;
-        let mut want = self.want()?;
+        let want = self.buying.want(&self.command)?;
         let plan = stage::Plan::new(&self)?;
-        let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
-        ui::note(&want.how.way().line(&quote));
-        refuse_hopeless(&quote, &want)?;
-        // Sellers may raise their prices while files are staged: what was told is what it may cost.
-        want.budget = want.budget.or(Some(quote.most));
-        if matches!(want.how, How::Ausubel(_)) {
-            // The price of a bid follows the last clearing, unless it is given.
-            want.max_price = want.max_price.or(Some(quote.max_price));
-        }
+        let want = self.buying.quoted(&client, want).await?;
         let request = plan.stage(&client, want).await?;
         let record = submit(&client, &request).await?;
         if self.detach {
@@ -147,55 +141,6 @@ impl RunArgs {
         } else {
             exit_of(&record)
         })
-    }
-
-    fn want(&self) -> Result<Want, CliError> {
-        let seconds = self.time.as_millis().div_ceil(1_000);
-        let seconds = u32::try_from(seconds)
-            .ok()
-            .filter(|s| *s > 0)
-            .ok_or_else(|| {
-                let why = "the time is zero or longer than any lease";
-                CliError::new(Exit::USAGE, NOT_SENT, why, "as in --time 30m")
-            })?;
-        let worth = self.ways.worth()?;
-        let seconds = worth.map_or(seconds, |worth| seconds.max(worth.length_seconds));
-        let mut want = Want {
-            class: self.class.clone(),
-            nodes: self
-                .array
-                .or(self.nodes)
-                .or(self.ways.nodes()?)
-                .unwrap_or(1),
-            max_price: self.max_price,
-            seconds,
-            budget: self.budget,
-            how: self.ways.how(&Line {
-                seconds,
-                divisible: self.array.is_some(),
-                program: self.command.first().map_or("", String::as_str),
-            }),
-        };
-        if let Some(worth) = worth {
-            want.max_price = Some(worth.first_price(want.nodes));
-            want.budget = want.budget.or(Some(worth.budget()));
-        }
-        Ok(want)
-    }
-}
-
-fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
-    if !quote.funded {
-        let why = format!(
-            "it can cost {} credits, {} can be spent",
-            quote.most, quote.spendable
-        );
-        let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
-        return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
-    }
-    match want.how.way().hopeless(quote) {
-        Some((why, next)) => Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next)),
-        None => Ok(()),
     }
 }
 
@@ -292,7 +237,7 @@ pub(super) fn exit_of(record: &JobRecord) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::types::{Ahead, NodeGroup, Start};
+    use crate::api::types::{Ahead, How, NodeGroup, Start};
     use clap::Parser as _;
     use gridbay_protocol::ids::OfferId;
     use gridbay_protocol::mechanism::reservation::Channels;
@@ -306,7 +251,7 @@ mod tests {
     fn want(words: &[&str]) -> Option<(u32, How)> {
         let words = ["run"].iter().chain(words).chain(&["--", "true"]);
         let line = Line::try_parse_from(words).ok()?;
-        let want = line.run.want().ok()?;
+        let want = line.run.buying.want(&line.run.command).ok()?;
         Some((want.nodes, want.how))
     }
 

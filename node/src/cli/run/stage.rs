@@ -6,6 +6,7 @@ use super::RunArgs;
 use crate::api::client::Client;
 use crate::api::types::{JobRequest, JobWorth, Staged, Want};
 use crate::buy::flags::NOT_SENT;
+use crate::cli::cluster::run::Errand;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use futures::stream;
@@ -49,7 +50,7 @@ impl Plan {
         let mut plan = Plan {
             name: args.name.clone(),
             network: args.network || args.parallel.is_asked(),
-            worth: args.ways.worth()?,
+            worth: args.buying.ways.worth()?,
             argv: args.command.clone(),
             env: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -159,6 +160,18 @@ impl Plan {
             return Err(usage(why, "pack them into an archive"));
         }
         Ok(())
+    }
+    /// The same for a cluster that is held: nothing is uploaded.
+    pub(super) fn errand(self, args: &RunArgs) -> Errand {
+        Errand {
+            files: self.files,
+            argv: self.argv,
+            env: self.env,
+            outputs: self.outputs,
+            dest: args.dest.clone(),
+            label: args.label,
+            is_led: args.parallel.is_asked(),
+        }
     }
     /// Uploads all files and makes the request.
     pub(super) async fn stage(self, client: &Client, want: Want) -> Result<JobRequest, CliError> {

@@ -72,7 +72,8 @@ fn lower(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
 }
 
 /// Lets this process read beneath `readable`, do anything beneath `writable`, use the devices, and
-/// signal only its own kind; with `terminals`, those of the job too. False if the kernel has no Landlock; older kernels enforce less of it.
+/// signal only its own kind; with `terminals`, those of the job too. False if the kernel has no
+/// Landlock; older kernels enforce less of it.
 pub(super) fn landlock<'a>(
     readable: impl IntoIterator<Item = &'a Path>,
     writable: impl IntoIterator<Item = &'a Path>,

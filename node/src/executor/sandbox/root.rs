@@ -260,8 +260,8 @@ fn make_dev(root: &Path) -> Result<(), ViewError> {
 /// Terminals that a job may have at a time.
 const TERMINALS: u32 = 256;
 
-/// An instance of the file system of terminals that is the job's alone. Where the kernel has none to
-/// give, programs have no terminals.
+/// An instance of the file system of terminals that is the job's alone. Where the kernel has none
+/// to give, programs have no terminals.
 fn make_terminals(root: &Path) -> Result<(), ViewError> {
     let folder = root.join("dev/pts");
     step(fs::create_dir(&folder), "dev/pts")?;

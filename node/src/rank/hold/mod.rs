@@ -165,6 +165,10 @@ impl Hold {
                 let _cut = self.transfers.take(&order, &by, own()?)?;
                 Ok(None)
             }
+            Command::Plain { to } => {
+                let _cut = put::plain(&to, own()?)?;
+                Ok(None)
+            }
             Command::Get(order) => {
                 let _cut = get::send(&order, own()?)?;
                 Ok(None)

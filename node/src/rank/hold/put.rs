@@ -1,7 +1,8 @@
 //! Files that come to this rank.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -132,6 +133,23 @@ pub(super) fn inside(path: &str) -> Result<PathBuf, Refusal> {
     }
     let here = std::env::current_dir().map_err(|e| failed(&e))?;
     Ok(here.join(path).components().collect())
+}
+
+/// Writes all that comes into a file.
+pub(super) fn plain(to: &str, mut connection: TcpStream) -> Result<io::Result<()>, Refusal> {
+    let mut file = File::create(inside(to)?).map_err(|e| failed(&e))?;
+    let mut copy = || {
+        connection.bound(Some(SILENCE), Some(SILENCE))?;
+        write_line(&connection, &Answer::Done)?;
+        let mut buffer = vec![0; DATA];
+        loop {
+            match connection.read(&mut buffer)? {
+                0 => return tell(&connection, Ok(())),
+                count => file.write_all(&buffer[..count])?,
+            }
+        }
+    };
+    Ok(copy())
 }
 
 /// Takes frames: an error if the connection is cut, else whether all is here.

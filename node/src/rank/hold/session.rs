@@ -69,6 +69,10 @@ impl Session {
         };
         let mut command = Command::new(&argv[0]);
         command.args(&argv[1..]).envs(&order.env);
+        if !order.folder.is_empty() {
+            std::fs::create_dir_all(&order.folder)?;
+            command.current_dir(&order.folder);
+        }
         let terminal = order.terminal.map(terminal::pair).transpose()?;
         match &terminal {
             None => {

@@ -71,7 +71,7 @@ impl Table {
     /// All of them.
     pub(super) fn list(&self) -> Vec<Program> {
         let (all, state) = (processes::all(), self.lock());
-        let programs = state.programs.values();
+        let programs = state.programs.values().filter(|s| !s.is_over());
         programs.map(|session| session.shown(&all)).collect()
     }
 

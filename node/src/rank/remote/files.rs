@@ -1,6 +1,7 @@
 //! Files to and from a rank.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -72,6 +73,38 @@ pub(crate) fn put<C: Connector>(
             (_, Ok(())) => Err(unreachable(rank, "it did not say that all is there")),
         }
     })
+}
+
+/// Sends the bytes of a file as they are, once: what the way itself carries.
+///
+/// # Errors
+/// As of [`put`], and if the connection is cut.
+pub(crate) fn plain<C: Connector>(
+    to: &C,
+    rank: u32,
+    path: &str,
+    file: &mut File,
+) -> Result<(), ApiError> {
+    let order = Command::Plain {
+        to: path.to_owned(),
+    };
+    let (mut connection, answer) = ask(to, rank, &order)?;
+    if answer != Answer::Done {
+        return Err(odd(rank, &answer));
+    }
+    let mut copy = || {
+        connection.bound(Some(SILENCE), Some(STUCK))?;
+        let mut buffer = vec![0; DATA];
+        loop {
+            match file.read(&mut buffer)? {
+                0 => break,
+                count => connection.write_all(&buffer[..count])?,
+            }
+        }
+        connection.end()?;
+        read_frame(&mut connection).map(drop)
+    };
+    copy().map_err(|e| unreachable(rank, &e.to_string()))
 }
 
 /// How a rank says a transfer ended, in words if it failed; `None` if the connection was cut.

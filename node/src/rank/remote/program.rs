@@ -110,7 +110,7 @@ impl Remote {
                 Kind::Stdout => return Event::Out(bytes),
                 Kind::Stderr => return Event::Err(bytes),
                 Kind::Exit => {
-                    self.link.close();
+                    self.link.part();
                     let code = bytes.try_into().map_or(1, i32::from_be_bytes);
                     return Event::Exit(code);
                 }

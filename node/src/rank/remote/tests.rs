@@ -90,6 +90,7 @@ fn started(to: &Arc<Loopback>, words: &[&str], terminal: Option<Size>) -> Remote
         session: id(),
         argv: words.iter().map(|w| (*w).to_owned()).collect(),
         env: BTreeMap::from([("COLOUR".to_owned(), "red".to_owned())]),
+        folder: String::new(),
         terminal,
     };
     Remote::start(Arc::clone(to), 3, order, |_| ()).unwrap()

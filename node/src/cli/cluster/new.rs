@@ -1,0 +1,113 @@
+//! `cluster new`: buys nodes to hold.
+
+use super::show::describe;
+use super::way::{Way, each};
+use crate::api::client::Client;
+use crate::api::types::{ClusterRecord, ClusterRequest, JobId};
+use crate::api::{ApiError, ErrorCode};
+use crate::buy::flags::NOT_SENT;
+use crate::cli::context::Context;
+use crate::cli::error::{CliError, During as _};
+use crate::cli::exit::Exit;
+use crate::cli::run::buying::Buying;
+use crate::keys::random;
+use crate::rank::order::Command;
+use crate::rank::remote::ask;
+use crate::ui;
+use clap::Args;
+use gridbay_protocol::ids::to_hex;
+use std::time::{Duration, Instant};
+
+/// Between two looks at a cluster that begins.
+const LOOK: Duration = Duration::from_millis(200);
+/// Time for ranks that run to take orders: their network has to stand.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Buy nodes to hold for a while, and wait until they run
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct NewArgs {
+    #[command(flatten)]
+    buying: Buying,
+    /// Name of the cluster
+    #[arg(long)]
+    name: Option<String>,
+    /// Print its id and do not wait
+    #[arg(long)]
+    detach: bool,
+}
+
+impl NewArgs {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        let id = at.wait(async {
+            let client = at.client()?;
+            let want = self.buying.want(&[])?;
+            let want = self.buying.quoted(&client, want).await?;
+            let request = ClusterRequest {
+                name: self.name,
+                want,
+            };
+            let begun = submit(&client, &request).await?;
+            if self.detach {
+                at.show(&begun, |cluster| format!("{}\n", cluster.id))?;
+                return Ok(None);
+            }
+            ui::note(&format!("cluster {}", begun.id));
+            until_it_runs(&client, begun).await.map(Some)
+        })?;
+        let Some(id) = id else {
+            return Ok(());
+        };
+        let way = Way::new(at, id.as_str())?;
+        let cluster = way.record(at)?;
+        each(0..cluster.size, |rank| {
+            await_rank(&way, rank);
+            Ok(())
+        })?;
+        at.show(&cluster, describe)
+    }
+}
+
+/// Waits until a rank takes orders. One that does not is told of.
+fn await_rank(way: &Way, rank: u32) {
+    let begin = Instant::now();
+    while let Err(error) = ask(way, rank, &Command::List) {
+        if begin.elapsed() > PATIENCE {
+            return ui::note(&format!("gridbay: {error}"));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Submits; a lost answer is asked for again under the same key.
+async fn submit(client: &Client, request: &ClusterRequest) -> Result<ClusterRecord, CliError> {
+    let key = to_hex(&random().during(NOT_SENT)?);
+    let first: Result<ClusterRecord, ApiError> =
+        client.post("/clusters", request, Some(&key)).await;
+    match first {
+        Err(error) if error.code == ErrorCode::Unreachable => {
+            tokio::time::sleep(LOOK).await;
+            client.post("/clusters", request, Some(&key)).await
+        }
+        other => other,
+    }
+    .during(NOT_SENT)
+}
+
+async fn until_it_runs(client: &Client, mut cluster: ClusterRecord) -> Result<JobId, CliError> {
+    while !cluster.ranks.iter().all(|rank| rank.running) {
+        if cluster.state.is_final() {
+            let why = format!("cluster {} is {}", cluster.id, cluster.state.name());
+            let next = format!("gridbay job why {}", cluster.id);
+            return Err(CliError::new(
+                Exit::OUTBID,
+                "there is no cluster",
+                why,
+                next,
+            ));
+        }
+        tokio::time::sleep(LOOK).await;
+        let now = client.get(&format!("/clusters/{}", cluster.id)).await;
+        cluster = now.during("the cluster is no longer waited for")?;
+    }
+    Ok(cluster.id)
+}

@@ -1,0 +1,129 @@
+//! `cluster shell`: a terminal on a rank.
+
+use super::exec::{NOT_RUN, code};
+use super::way::{Way, fresh};
+use crate::cli::context::Context;
+use crate::cli::error::{CliError, During as _};
+use crate::cli::exit::Exit;
+use crate::rank::order::Start;
+use crate::rank::remote::program::{Event, Remote};
+use crate::terminal::{Raw, Size};
+use crate::ui;
+use clap::Args;
+use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+use std::thread;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Bytes read at once from the terminal.
+const PIECE: usize = 4 * 1024;
+/// The size where there is no terminal here.
+const SIZE: Size = Size {
+    rows: 24,
+    columns: 80,
+};
+/// Variables that go along, as they are here.
+const SHARED: [&str; 5] = ["TERM", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE"];
+
+/// Open a terminal on a rank of a cluster
+///
+/// It goes on by itself after its connection was cut. Programs on it see the size of this one, and
+/// get every key, Ctrl-C too.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct ShellArgs {
+    /// The cluster's id, or how it begins
+    id: String,
+    /// The rank
+    #[arg(long, default_value_t = 0)]
+    rank: u32,
+    /// Program and arguments [default: a shell]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    command: Vec<String>,
+}
+
+impl ShellArgs {
+    pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
+        let way = Way::new(at, &self.id)?;
+        let shared = SHARED.iter().filter_map(|name| {
+            let value = std::env::var(name).ok()?;
+            Some(((*name).to_owned(), value))
+        });
+        let order = Start {
+            session: fresh()?,
+            argv: self.command,
+            env: shared.collect::<BTreeMap<_, _>>(),
+            folder: String::new(),
+            terminal: Some(Size::of(&io::stdin()).unwrap_or(SIZE)),
+        };
+        // The terminal is as before also where a thread panics: this value is dropped then.
+        let raw;
+        // Lines end as the terminal needs it while its output is not cooked.
+        let notice = |line: &str| ui::note(&format!("{line}\r"));
+        let program = Remote::start(way, self.rank, order, notice).during(NOT_RUN)?;
+        raw = Raw::new(io::stdin()).ok();
+        watch_size(program.clone());
+        let input = program.clone();
+        // It may wait for a key for ever: the process ends without it.
+        thread::spawn(move || feed(&input));
+        let ended = follow(&program);
+        drop(raw);
+        ended.map(code)
+    }
+}
+
+fn feed(program: &Remote) {
+    let (mut input, mut buffer) = (io::stdin().lock(), vec![0; PIECE]);
+    while let Ok(count) = input.read(&mut buffer) {
+        if !program.input(&buffer[..count]) || count == 0 {
+            return;
+        }
+    }
+}
+
+fn follow(program: &Remote) -> Result<i32, CliError> {
+    loop {
+        match program.next() {
+            Event::Out(bytes) | Event::Err(bytes) => ui::out(&bytes)?,
+            Event::Exit(code) => return Ok(code),
+            Event::Lost(error) => return Err(error).during(NOT_RUN),
+        }
+    }
+}
+
+/// Tells the program when this terminal gets another size. A polite end of this process hangs the
+/// program up.
+fn watch_size(program: Remote) {
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let Ok(runtime) = runtime else { return };
+        runtime.block_on(async {
+            let changed = signal(SignalKind::window_change()).ok();
+            let (Some(mut changed), Some(mut terminate), Some(mut hangup)) = (
+                changed,
+                signal(SignalKind::terminate()).ok(),
+                signal(SignalKind::hangup()).ok(),
+            ) else {
+                return;
+            };
+            loop {
+                tokio::select! {
+                    _ = changed.recv() => {
+                        Size::of(&io::stdin()).map(|size| program.resize(size));
+                    }
+                    _ = terminate.recv() => {
+                        program.signal(u8::try_from(libc::SIGHUP).unwrap_or_default());
+                    }
+                    _ = hangup.recv() => {
+                        program.signal(u8::try_from(libc::SIGHUP).unwrap_or_default());
+                    }
+                }
+            }
+        });
+    });
+}

@@ -1,0 +1,109 @@
+//! Options that say what is bought, and for how much: of every command that orders nodes.
+
+use crate::api::client::Client;
+use crate::api::types::{How, Quote, Want};
+use crate::buy::flags::{NODES, NOT_SENT};
+use crate::buy::{Flags, Line};
+use crate::cli::error::{CliError, During as _};
+use crate::cli::exit::Exit;
+use crate::config::parse;
+use crate::ui;
+use clap::Args;
+use gridbay_protocol::units::Credits;
+use std::time::Duration;
+
+/// The options.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct Buying {
+    /// Nodes, all or none [default: 1]
+    #[arg(long, short = 'n', value_parser = clap::value_parser!(u32).range(NODES))]
+    pub(in crate::cli) nodes: Option<u32>,
+    /// Tasks of which fewer are of use too
+    #[arg(long, conflicts_with = "nodes", value_parser = clap::value_parser!(u32).range(NODES))]
+    array: Option<u32>,
+    /// Most credits per node-hour [default: what the node suggests]
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    max_price: Option<Credits>,
+    /// Hard limit on the running time
+    #[arg(long, short = 't', default_value = "1h", value_parser = parse::duration)]
+    time: Duration,
+    /// Name of the class [default: the network's first]
+    #[arg(long)]
+    class: Option<String>,
+    /// Most credits for everything
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    budget: Option<Credits>,
+    #[command(flatten)]
+    pub(super) ways: Flags,
+}
+
+impl Buying {
+    /// The wish that they are; `program` is the job's.
+    pub(in crate::cli) fn want(&self, program: &[String]) -> Result<Want, CliError> {
+        let seconds = self.time.as_millis().div_ceil(1_000);
+        let seconds = u32::try_from(seconds)
+            .ok()
+            .filter(|s| *s > 0)
+            .ok_or_else(|| {
+                let why = "the time is zero or longer than any lease";
+                CliError::new(Exit::USAGE, NOT_SENT, why, "as in --time 30m")
+            })?;
+        let worth = self.ways.worth()?;
+        let seconds = worth.map_or(seconds, |worth| seconds.max(worth.length_seconds));
+        let mut want = Want {
+            class: self.class.clone(),
+            nodes: self
+                .array
+                .or(self.nodes)
+                .or(self.ways.nodes()?)
+                .unwrap_or(1),
+            max_price: self.max_price,
+            seconds,
+            budget: self.budget,
+            how: self.ways.how(&Line {
+                seconds,
+                divisible: self.array.is_some(),
+                program: program.first().map_or("", String::as_str),
+            }),
+        };
+        if let Some(worth) = worth {
+            want.max_price = Some(worth.first_price(want.nodes));
+            want.budget = want.budget.or(Some(worth.budget()));
+        }
+        Ok(want)
+    }
+
+    /// Asks what a wish can cost, tells it in a line, and refuses one that comes to nothing: the
+    /// wish at the price that was told.
+    pub(in crate::cli) async fn quoted(
+        &self,
+        client: &Client,
+        mut want: Want,
+    ) -> Result<Want, CliError> {
+        let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
+        ui::note(&want.how.way().line(&quote));
+        refuse_hopeless(&quote, &want)?;
+        // Sellers may raise their prices while files are staged: what was told is what it may cost.
+        want.budget = want.budget.or(Some(quote.most));
+        if matches!(want.how, How::Ausubel(_)) {
+            // The price of a bid follows the last clearing, unless it is given.
+            want.max_price = want.max_price.or(Some(quote.max_price));
+        }
+        Ok(want)
+    }
+}
+
+fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
+    if !quote.funded {
+        let why = format!(
+            "it can cost {} credits, {} can be spent",
+            quote.most, quote.spendable
+        );
+        let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
+        return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
+    }
+    match want.how.way().hopeless(quote) {
+        Some((why, next)) => Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next)),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,164 @@
+//! A connection of the API that becomes one to a rank.
+//!
+//! 1. The rank is reached before the client hears that its connection is another one now, so that
+//!    failures so far are answers like any other.
+//! 2. The client says its order; the node signs it, and passes it on.
+//! 3. Bytes go both ways until either end is gone. Such a connection is no request any more: it
+//!    holds no turn and no slot, and has a bound of its own ([`CARRIED`]).
+
+use super::way::line;
+use crate::api::{Answer, ApiError, ErrorCode};
+use crate::backend::Node;
+use crate::backend::failure::usage;
+use crate::rank::order::{Answer as Said, Command, Refusal, Why};
+use crate::rank::signed::{Hello, Place, Signed};
+use crate::rank::wire::LINE;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{StatusCode, header};
+use axum::response::Response;
+use gridbay_protocol::keys::SecretKey;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, copy_buf, split};
+use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+/// What a connection becomes.
+pub(crate) const PROTOCOL: &str = "gridbay-rank";
+/// Such connections at a time.
+pub(crate) const CARRIED: usize = 512;
+/// Bytes on their way in one direction.
+const BUFFER: usize = 256 * 1024;
+/// Time for the client to say its order.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time for the rest of what comes from a rank whose client sends nothing more.
+const REST: Duration = Duration::from_secs(10);
+
+/// The answer to a request for another protocol; the rest goes on beside it.
+pub(super) async fn upgrade(
+    node: &Node,
+    id: &str,
+    rank: u32,
+    mut request: Request,
+) -> Answer<Response> {
+    let wanted = request.headers().get(header::UPGRADE);
+    if wanted.is_none_or(|value| value != PROTOCOL) {
+        let why = "this address takes connections for ranks alone";
+        return Err(usage(why, format!("send Upgrade: {PROTOCOL}")));
+    }
+    let Ok(permit) = Arc::clone(&node.carried).try_acquire_owned() else {
+        let why = format!("{CARRIED} connections to ranks are open already");
+        return Err(ApiError::new(ErrorCode::Busy, why, "end some of them"));
+    };
+    let place = node.place(id, rank).await?;
+    let (to, hello) = node.reach(&place).await?;
+    let upgraded = hyper::upgrade::on(&mut request);
+    let key = node.parts.account_key.clone();
+    tokio::spawn(async move {
+        // Whoever asked sees the end of it.
+        let _ended = carry(upgraded, to, &hello, &place, &key).await;
+        drop(permit);
+    });
+    let switched = Response::builder()
+        .status(StatusCode::SWITCHING_PROTOCOLS)
+        .header(header::CONNECTION, "upgrade")
+        .header(header::UPGRADE, PROTOCOL)
+        .body(Body::empty());
+    switched.map_err(|e| ApiError::new(ErrorCode::Internal, e.to_string(), ""))
+}
+
+/// As many as may be open at a time.
+pub(crate) fn permits() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(CARRIED))
+}
+
+async fn carry(
+    upgraded: OnUpgrade,
+    mut to: UnixStream,
+    hello: &Hello,
+    place: &Place,
+    key: &SecretKey,
+) -> io::Result<()> {
+    let begun = timeout(PATIENCE, async {
+        let mut client = TokioIo::new(upgraded.await.map_err(io::Error::other)?);
+        let order = line(&mut client, LINE).await?;
+        Ok::<_, io::Error>((client, order))
+    });
+    let (mut client, order) = begun.await??;
+    let order = String::from_utf8(order).map_err(io::Error::other)?;
+    // An order that this node does not know is none that its owner can have meant.
+    if let Err(error) = serde_json::from_str::<Command>(&order) {
+        let refusal = Refusal::new(Why::Invalid, format!("not understood: {error}"));
+        return client.write_all(&as_line(&Said::Refused(refusal))?).await;
+    }
+    let signed = Signed::new(place, hello, order, key);
+    to.write_all(&as_line(&signed)?).await?;
+    both_ways(client, to).await
+}
+
+fn as_line(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Carries bytes until the rank has nothing more to say, or the client is gone.
+pub(super) async fn both_ways(
+    client: impl AsyncRead + AsyncWrite,
+    rank: UnixStream,
+) -> io::Result<()> {
+    let (from_client, mut to_client) = split(client);
+    let (from_rank, mut to_rank) = rank.into_split();
+    let up = async {
+        let mut from = BufReader::with_capacity(BUFFER, from_client);
+        let _cut = copy_buf(&mut from, &mut to_rank).await;
+        to_rank.shutdown().await
+    };
+    let down = async {
+        let mut from = BufReader::with_capacity(BUFFER, from_rank);
+        let _cut = copy_buf(&mut from, &mut to_client).await;
+        to_client.shutdown().await
+    };
+    tokio::pin!(down);
+    tokio::select! {
+        ended = &mut down => ended,
+        _ended = up => timeout(REST, down).await?,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt as _;
+
+    #[tokio::test]
+    async fn bytes_go_both_ways_until_the_rank_is_done() {
+        let (mut client, near) = tokio::io::duplex(1_024);
+        let (far, mut rank) = UnixStream::pair().unwrap();
+        let carried = tokio::spawn(both_ways(near, far));
+        client.write_all(b"there").await.unwrap();
+        let mut bytes = [0; 5];
+        rank.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(&bytes, b"there");
+        rank.write_all(b"and back").await.unwrap();
+        drop(rank);
+        let mut text = String::new();
+        client.read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, "and back");
+        carried.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_rank_sees_that_its_client_is_gone() {
+        let (client, near) = tokio::io::duplex(1_024);
+        let (far, mut rank) = UnixStream::pair().unwrap();
+        let _carried = tokio::spawn(both_ways(near, far));
+        drop(client);
+        assert_eq!(rank.read(&mut [0; 8]).await.unwrap(), 0);
+    }
+}

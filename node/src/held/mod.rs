@@ -1,0 +1,10 @@
+//! Clusters that an owner holds: jobs whose ranks run what the owner signs.
+
+mod admitted;
+pub(crate) mod carry;
+pub(crate) mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;
+mod way;
+
+pub(crate) use admitted::Guests;

@@ -1,0 +1,84 @@
+//! Clusters that are held: requests and records.
+
+use crate::api::types::{JobId, JobState, Want, amount, optional_amount};
+use gridbay_protocol::ids::LeaseId;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// `POST /clusters`: an order for nodes to hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterRequest {
+    /// Name for people.
+    pub name: Option<String>,
+    /// The units wanted.
+    pub want: Want,
+}
+
+/// `POST /clusters/{id}/admit` and `/dismiss`: a key of another user's node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Guest {
+    /// Key of its account.
+    pub key: PublicKey,
+    /// Name for people.
+    #[serde(default)]
+    pub name: Option<String>,
+}
+
+/// One rank of a cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldRank {
+    /// Rank.
+    pub rank: u32,
+    /// Transport key of its node; `None` while it has none.
+    pub node: Option<PublicKey>,
+    /// Name of the seller, if it is a member.
+    pub seller: Option<String>,
+    /// Whether it runs.
+    pub running: bool,
+    /// How often it was started anew.
+    pub attempt: u32,
+}
+
+/// `GET /clusters/{id}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterRecord {
+    /// Id: that of its job.
+    pub id: JobId,
+    /// Name.
+    pub name: String,
+    /// State of the job.
+    pub state: JobState,
+    /// Its (last) lease.
+    pub lease: Option<LeaseId>,
+    /// Name of the class.
+    pub class: String,
+    /// Ranks.
+    pub size: u32,
+    /// Each of them.
+    pub ranks: Vec<HeldRank>,
+    /// When the first one ran.
+    pub running_ms: Option<u64>,
+    /// Seconds until its time is over.
+    pub left_seconds: Option<u64>,
+    /// Paid so far.
+    #[serde(with = "amount")]
+    pub paid: Credits,
+    /// Locked for it now.
+    #[serde(with = "amount")]
+    pub locked: Credits,
+    /// Mean price per node-hour paid so far.
+    #[serde(with = "optional_amount")]
+    pub price: Option<Credits>,
+    /// Keys that may run programs on it beside its owner's.
+    pub guests: Vec<Guest>,
+}
+
+/// The key by which this node gives orders: what others admit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterKey {
+    /// Key of this node's account.
+    pub key: PublicKey,
+}

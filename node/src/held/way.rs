@@ -1,0 +1,124 @@
+//! The way to a rank: its place for signatures, and a connection over the lease's network.
+
+use crate::api::{Answer, ApiError, ErrorCode};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{not_found, usage};
+use crate::job::job_id;
+use crate::rank::signed::{Hello, Place, VERSION};
+use crate::rank::wire::PORT;
+use gridbay_core::cluster::is_held;
+use gridbay_protocol::ids::LeaseId;
+use gridbay_vnet::address::Plan;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+
+/// Time for a rank to answer at all.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Bytes of a rank's first words at the most.
+const HELLO: usize = 1_024;
+
+impl NodeBackend {
+    /// Where a rank of a cluster is. A cluster of another user is named by its lease.
+    pub(crate) async fn place(&self, id: &str, rank: u32) -> Answer<Place> {
+        let network = self.parts.network;
+        let text = id.to_owned();
+        let found = self.query(move |core| {
+            let own = job_id(text.clone()).and_then(|id| {
+                let (_, agent) = crate::job::handle::find(core, &id)?;
+                let order = agent.order();
+                let over = agent.finish().is_some();
+                let lease = agent.milestones().lease.filter(|_| !over);
+                Ok((is_held(&order.spec), lease, order.tasks, over))
+            });
+            match own {
+                Ok((false, ..)) => Err(usage(
+                    format!("{text} is a job with a program of its own"),
+                    "hold a cluster: gridbay cluster new",
+                )),
+                Ok((true, Some(lease), size, _)) => Ok((lease, size)),
+                Ok((true, None, _, true)) => Err(not_found(
+                    format!("cluster {text} is over"),
+                    "see gridbay cluster list",
+                )),
+                Ok((true, None, _, false)) => Err(no_lease(&text)),
+                Err(error) => {
+                    let lease: Option<LeaseId> = text.parse().ok();
+                    let lease = lease.filter(|lease| core.state().lease(lease).is_some());
+                    let user = |lease: &LeaseId| {
+                        let order = core.state().lease(lease)?.order;
+                        core.state().user(&order).map(|user| user.tasks)
+                    };
+                    let found = lease.and_then(|lease| Some((lease, user(&lease)?)));
+                    found.ok_or(error)
+                }
+            }
+        });
+        let (lease, size) = found.await??;
+        if rank >= size {
+            let why = format!("the cluster has no rank {rank}");
+            return Err(not_found(
+                why,
+                format!("ranks are 0 to {}", size.max(1) - 1),
+            ));
+        }
+        Ok(Place {
+            network,
+            lease,
+            rank,
+        })
+    }
+
+    /// A connection to a rank, and its first words.
+    pub(crate) async fn reach(&self, place: &Place) -> Answer<(UnixStream, Hello)> {
+        let rank = place.rank;
+        let none = |why: &str| {
+            ApiError::new(
+                ErrorCode::Unreachable,
+                format!("rank {rank} does not answer: {why}"),
+                "it may still be starting: see gridbay cluster show",
+            )
+        };
+        let address = Plan::new(&place.network, &place.lease).rank(rank);
+        let address = address.ok_or_else(|| none("it has no address"))?;
+        let to = SocketAddr::new(address.v4.into(), PORT);
+        let spoken = timeout(PATIENCE, async {
+            let mut connection = self.parts.clusters.dial(&place.lease, to).await?;
+            let hello: Hello = serde_json::from_slice(&line(&mut connection, HELLO).await?)?;
+            Ok::<_, io::Error>((connection, hello))
+        });
+        let (connection, hello) = match spoken.await {
+            Err(_) => return Err(none("nothing was heard")),
+            Ok(spoken) => spoken.map_err(|e| none(&e.to_string()))?,
+        };
+        if hello.v != VERSION {
+            return Err(none("it speaks another version"));
+        }
+        Ok((connection, hello))
+    }
+}
+
+fn no_lease(id: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::Unreachable,
+        format!("cluster {id} has no lease now"),
+        "see gridbay job why",
+    )
+}
+
+/// Reads to the end of a line, byte by byte: what follows is not the line's.
+pub(super) async fn line(from: &mut (impl AsyncRead + Unpin), most: usize) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    while line.len() < most {
+        match from.read_u8().await? {
+            b'\n' => return Ok(line),
+            byte => line.push(byte),
+        }
+    }
+    Err(io::Error::other(format!(
+        "a line of more than {most} bytes"
+    )))
+}

@@ -1,0 +1,381 @@
+//! A cluster that its owner holds, on real nodes without privilege, by the command line: programs,
+//! a terminal, files, cuts, guests, jobs, its end.
+
+use crate::cluster::{no_device, skip};
+use crate::{PATIENCE, program, turn};
+use gridbay_node::api::types::ClusterRecord;
+use gridbay_testnet::Progress;
+use gridbay_testnet::network::{Network, Plan, RunFolder, cli};
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// Counts for some seconds, so that it can be cut off meanwhile.
+const COUNT: &str = "i=0; while [ $i -lt 400 ]; do echo $i; i=$((i + 1)); sleep 0.02; done; exit 5";
+const COUNTED: u32 = 400;
+/// Bytes of the file that is put and fetched.
+const BYTES: usize = 64 << 20;
+
+/// The buyer's command line.
+struct Owner {
+    data: PathBuf,
+}
+
+impl Owner {
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = cli::command(&program(), &self.data);
+        command.args(words).stdin(Stdio::null());
+        command
+    }
+
+    fn output(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// What a command prints, which must end well.
+    fn said(&self, words: &[&str]) -> String {
+        let done = self.output(words);
+        let err = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success(), "{words:?}: {err}");
+        String::from_utf8(done.stdout).unwrap()
+    }
+
+    fn code(&self, words: &[&str]) -> Option<i32> {
+        self.output(words).status.code()
+    }
+}
+
+/// A terminal, and what was written on it.
+struct Terminal {
+    keys: File,
+    name: PathBuf,
+    shown: Arc<Mutex<String>>,
+}
+
+impl Terminal {
+    fn new(rows: u16, columns: u16) -> (Terminal, File) {
+        let pair = nix::pty::openpty(None, None).unwrap();
+        let name = nix::unistd::ttyname(&pair.slave).unwrap();
+        let keys = File::from(pair.master);
+        let (mut from, shown) = (keys.try_clone().unwrap(), Arc::<Mutex<String>>::default());
+        let kept = Arc::clone(&shown);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4_096];
+            while let Ok(count) = from.read(&mut buffer) {
+                let text = String::from_utf8_lossy(&buffer[..count]).into_owned();
+                kept.lock().unwrap().push_str(&text);
+            }
+        });
+        let terminal = Terminal { keys, name, shown };
+        terminal.resize(rows, columns);
+        (terminal, File::from(OwnedFd::from(pair.slave)))
+    }
+
+    fn resize(&self, rows: u16, columns: u16) {
+        let (rows, columns) = (rows.to_string(), columns.to_string());
+        let words = [
+            "-F",
+            self.name.to_str().unwrap(),
+            "rows",
+            &rows,
+            "columns",
+            &columns,
+        ];
+        assert!(Command::new("stty").args(words).status().unwrap().success());
+    }
+
+    fn keys(&mut self, text: &str) {
+        self.keys.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Waits until these words were written, and forgets all until then.
+    fn until(&self, words: &str) {
+        let begin = Instant::now();
+        loop {
+            let mut shown = self.shown.lock().unwrap();
+            if let Some(at) = shown.find(words) {
+                *shown = shown.split_off(at + words.len());
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "no `{words}` in {shown}");
+            drop(shown);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn wait(mut child: Child) -> Option<i32> {
+    child.wait().unwrap().code()
+}
+
+fn programs(owner: &Owner, id: &str) {
+    let out = owner.output(&[
+        "cluster",
+        "exec",
+        id,
+        "--all",
+        "--",
+        "sh",
+        "-c",
+        "echo $GRIDBAY_RANK; exit $GRIDBAY_RANK",
+    ]);
+    let mut lines: Vec<String> = String::from_utf8(out.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    lines.sort();
+    assert_eq!(lines, ["0: 0", "1: 1", "2: 2", "3: 3"]);
+    assert_eq!(
+        out.status.code(),
+        Some(1),
+        "of the first rank that did not end with 0"
+    );
+    let words = [
+        "cluster",
+        "exec",
+        id,
+        "--rank",
+        "2",
+        "--",
+        "sh",
+        "-c",
+        "cat; echo bad >&2; exit 7",
+    ];
+    let mut cat = owner.command(&words);
+    let pipes = cat
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut cat = pipes.spawn().unwrap();
+    cat.stdin.take().unwrap().write_all(b"some input").unwrap();
+    let done = cat.wait_with_output().unwrap();
+    assert_eq!(
+        (done.stdout.as_slice(), done.stderr.as_slice()),
+        (&b"some input"[..], &b"bad\n"[..])
+    );
+    assert_eq!(done.status.code(), Some(7));
+    assert_eq!(
+        owner.code(&["cluster", "exec", id, "--", "no-such-program"]),
+        Some(127)
+    );
+    assert_eq!(
+        owner.code(&["cluster", "exec", id, "--rank", "4", "--", "true"]),
+        Some(3)
+    );
+    let sleeper = owner
+        .command(&["cluster", "exec", id, "--rank", "3", "--", "sleep", "600"])
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !owner.said(&["cluster", "ps", id]).contains("sleep 600") {
+        assert!(begin.elapsed() < PATIENCE);
+    }
+    assert!(
+        owner
+            .said(&["cluster", "stop", id, "--rank", "3"])
+            .contains("ended 1")
+    );
+    assert_eq!(wait(sleeper), Some(128 + 15));
+}
+
+fn shell(owner: &Owner, id: &str) {
+    let (mut terminal, programs) = Terminal::new(33, 99);
+    let mut command = owner.command(&["cluster", "shell", id, "--rank", "1", "sh"]);
+    command.stdin(programs.try_clone().unwrap());
+    command.stdout(programs.try_clone().unwrap());
+    let child = command
+        .stderr(programs.try_clone().unwrap())
+        .spawn()
+        .unwrap();
+    terminal.keys("stty size\n");
+    terminal.until("33 99");
+    terminal.resize(44, 120);
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(child.id()).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGWINCH).unwrap();
+    // The words are put together by the shell, so that the echo of the line does not have them.
+    terminal.keys("sleep 0.5; stty size; echo sle''eps; sleep 600; echo en''ded $?\n");
+    terminal.until("44 120");
+    terminal.until("sleeps");
+    terminal.keys("\x03");
+    terminal.keys("echo af''ter; tty\n");
+    terminal.until("after");
+    terminal.until("/dev/pts/");
+    terminal.keys("exit 7\n");
+    assert_eq!(wait(child), Some(7));
+    let settings = Command::new("stty")
+        .args(["-F", terminal.name.to_str().unwrap(), "-a"])
+        .output();
+    let settings = String::from_utf8(settings.unwrap().stdout).unwrap();
+    assert!(
+        settings.contains(" icanon") && settings.contains(" echo "),
+        "{settings}"
+    );
+}
+
+fn files(owner: &Owner, id: &str, dir: &Path) {
+    let (from, back) = (dir.join("from"), dir.join("back"));
+    fs::create_dir(&from).unwrap();
+    let bytes: Vec<u8> = (0..BYTES).map(|n| (n * n / 7) as u8).collect();
+    fs::write(from.join("large"), &bytes).unwrap();
+    fs::set_permissions(from.join("large"), fs::Permissions::from_mode(0o750)).unwrap();
+    let sum = |path: &str, ranks: &[&str]| {
+        let words = [
+            &["cluster", "exec", id][..],
+            ranks,
+            &["--", "sha256sum", path],
+        ]
+        .concat();
+        owner.said(&words)
+    };
+    let local = Command::new("sha256sum").arg(from.join("large")).output();
+    let local = String::from_utf8(local.unwrap().stdout).unwrap()[..64].to_owned();
+    owner.said(&["cluster", "put", id, from.to_str().unwrap(), "3:there"]);
+    assert!(sum("there/large", &["--rank", "3"]).contains(&local));
+    owner.said(&["cluster", "get", id, "3:there", back.to_str().unwrap()]);
+    let small = from.join("small");
+    fs::write(&small, "small").unwrap();
+    owner.said(&["cluster", "put", id, small.to_str().unwrap(), "in/"]);
+    assert_eq!(sum("in/small", &["--all"]).lines().count(), 4);
+    let got = back.join("there/large");
+    assert!(fs::read(&got).unwrap() == bytes);
+    assert_eq!(
+        fs::metadata(got).unwrap().permissions().mode() & 0o777,
+        0o750
+    );
+    assert_eq!(
+        owner.code(&["cluster", "get", id, "0:../x", back.to_str().unwrap()]),
+        Some(2)
+    );
+}
+
+/// The owner's node is killed while a program runs, and comes back.
+fn cut(network: &mut Network, owner: &Owner, id: &str) {
+    let mut command = owner.command(&[
+        "cluster", "exec", id, "--rank", "2", "--", "sh", "-c", COUNT,
+    ]);
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut out = child.stdout.take().unwrap();
+    let mut begun = [0; 200];
+    out.read_exact(&mut begun).unwrap();
+    network.kill("b1").unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    network.restart("b1").unwrap();
+    let mut text = String::from_utf8(begun.to_vec()).unwrap();
+    out.read_to_string(&mut text).unwrap();
+    let all: String = (0..COUNTED).map(|n| format!("{n}\n")).collect();
+    assert_eq!(text, all, "nothing is lost, nothing comes twice");
+    assert_eq!(wait(child), Some(5));
+}
+
+/// Another user's node is admitted, and not yet a member of the network.
+fn guests(owner: &Owner, other: &Owner, id: &str, lease: &str) {
+    let key = other.said(&["cluster", "key"]);
+    let key = key.trim();
+    let stranger = ["cluster", "exec", lease, "--", "true"];
+    assert_eq!(other.code(&stranger), Some(7), "it is no member");
+    assert!(
+        owner
+            .said(&["cluster", "admit", id, key, "--name", "bea"])
+            .contains("bea")
+    );
+    assert!(owner.said(&["cluster", "show", id]).contains(key));
+    assert!(!owner.said(&["cluster", "dismiss", id, key]).contains("bea"));
+}
+
+/// A job goes to the cluster instead of the market.
+fn jobs(owner: &Owner, id: &str, dir: &Path) {
+    let (input, dest) = (dir.join("words"), dir.join("dest"));
+    fs::write(&input, "some words\n").unwrap();
+    let input = format!("{}:in/words", input.display());
+    let script = "wc -w < in/words > out.txt; echo $GRIDBAY_RANK";
+    let to = dest.to_str().unwrap();
+    let words = [
+        "run",
+        "--cluster",
+        id,
+        "--input",
+        &input,
+        "--output",
+        "out.txt",
+        "--dest",
+        to,
+        "--",
+        "sh",
+        "-c",
+        script,
+    ];
+    let text = owner.said(&words);
+    assert_eq!(text.lines().count(), 4);
+    for rank in 0..4 {
+        let out = fs::read_to_string(dest.join(format!("rank{rank}/out.txt"))).unwrap();
+        assert_eq!(out.trim(), "2");
+    }
+    let script = "for r in 0 1 2 3; do $GRIDBAY_EXEC rank$r 'echo $(uname -n)'; done; exit 4";
+    let done = owner.output(&["run", "--cluster", id, "--hosts", "--", "sh", "-c", script]);
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(
+        String::from_utf8_lossy(&done.stdout),
+        "rank0\nrank1\nrank2\nrank3\n",
+        "{err}"
+    );
+    assert_eq!(done.status.code(), Some(4), "{err}");
+    let left = owner.said(&["cluster", "exec", id, "--", "ls"]);
+    assert!(!left.contains("run-"), "{left}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_is_held_by_its_owner() {
+    let _turn = turn().await;
+    let dir = tempfile::tempdir().unwrap();
+    if let Some(why) = no_device(dir.path()) {
+        return skip(&format!("jobs have no device here: {why}"));
+    }
+    let folder = RunFolder::create_in(dir.path(), "held").unwrap();
+    let data = |node: &str| Owner {
+        data: folder.data(node),
+    };
+    let (owner, other) = (data("b1"), data("v1"));
+    let quiet = Progress::silent();
+    let plan = Plan::local("held", 4, 1);
+    let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
+    let mut network = started.await.unwrap();
+
+    let words = [
+        "-o",
+        "json",
+        "cluster",
+        "new",
+        "-n",
+        "4",
+        "--time",
+        "10m",
+        "--class",
+        "small",
+        "--max-price",
+        "20",
+    ];
+    let cluster: ClusterRecord = serde_json::from_str(&owner.said(&words)).unwrap();
+    assert!(cluster.ranks.iter().all(|rank| rank.running) && cluster.size == 4);
+    let id = cluster.id.to_string();
+    assert!(owner.said(&["cluster", "list"]).contains(&id));
+    programs(&owner, &id);
+    shell(&owner, &id);
+    files(&owner, &id, dir.path());
+    jobs(&owner, &id, dir.path());
+    guests(&owner, &other, &id, &cluster.lease.unwrap().to_hex());
+    cut(&mut network, &owner, &id);
+    owner.said(&["cluster", "end", &id]);
+    let begin = Instant::now();
+    while owner.said(&["cluster", "list"]).contains(&id) {
+        assert!(begin.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    assert_eq!(owner.code(&["cluster", "exec", &id, "--", "true"]), Some(3));
+    network.stop().unwrap();
+}
