@@ -17,11 +17,11 @@ use serde::Serialize;
 use std::time::{Duration, Instant};
 
 /// MB that each worker produces.
-const SIZES: [u32; 3] = [64, 128, 256];
+const SIZES: [u32; 3] = [32, 64, 128];
 /// Times that each is measured; the figure is the median.
 const TURNS: u32 = 3;
 /// Until the job is done.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// One kind of work of one size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -82,7 +82,7 @@ pub(super) async fn measure(buyer: &Client, progress: &Progress) -> anyhow::Resu
     progress.tell("work that moves data between four members");
     let script = script();
     let words = ["/run/gridbay-rank", "lead", "hosts", "sh", "-c", &script];
-    let job = request(4, 280, &words);
+    let job = request(4, 560, &words);
     let job: JobRecord = buyer.post("/jobs", &job, Some("work-that-moves")).await?;
     let began = Instant::now();
     loop {

@@ -8,7 +8,6 @@ use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, cli};
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -73,7 +72,7 @@ impl Terminal {
         });
         let terminal = Terminal { keys, name, shown };
         terminal.resize(rows, columns);
-        (terminal, File::from(OwnedFd::from(pair.slave)))
+        (terminal, File::from(pair.slave))
     }
 
     fn resize(&self, rows: u16, columns: u16) {

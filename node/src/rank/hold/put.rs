@@ -63,7 +63,7 @@ impl Transfers {
             transfer.last = Instant::now();
         }
         match taken {
-            Err(cut) => return Ok(Err(cut)),
+            Err(cut) => Ok(Err(cut)),
             Ok(taken) => {
                 self.lock().remove(&order.transfer);
                 let told = tell(&connection, taken);
