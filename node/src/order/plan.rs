@@ -11,6 +11,7 @@ use crate::backend::failure::usage;
 use crate::buy::{DeadlineQuote, ShareOutlook};
 use crate::market::Market;
 use crate::market::desk::{Answer, Desk};
+use gridbay_core::buy::Relaying;
 use gridbay_core::buy::{NewOrder, Terms, Worth};
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::job::JobSpec;
@@ -188,6 +189,7 @@ impl Plan {
     pub(crate) fn order(self, at: &Desk<'_>, job: Job) -> NewOrder {
         NewOrder {
             worth: self.worth,
+            relay: Relaying::Free,
             key: job.key,
             entropy: job.entropy,
             name: job.name,
