@@ -154,6 +154,7 @@ pub(super) fn request(nodes: u32, seconds: u32, words: &[&str]) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: true,
+        relays: Default::default(),
         checkpoint: None,
     }
 }

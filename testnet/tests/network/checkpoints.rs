@@ -49,6 +49,7 @@ fn counting(class: &str, nodes: u32, how: How, price: u64, to: u32) -> JobReques
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Default::default(),
         checkpoint: Some(checkpoint),
     }
 }

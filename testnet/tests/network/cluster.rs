@@ -89,6 +89,7 @@ fn led(kind: &str, program: &[&str], inputs: Vec<InputFile>) -> JobRequest {
         inputs,
         outputs: vec![],
         network: true,
+        relays: Default::default(),
         checkpoint: None,
     }
 }

@@ -41,6 +41,7 @@ fn request(provider: String) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Default::default(),
         checkpoint: None,
     }
 }

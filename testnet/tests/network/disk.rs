@@ -74,6 +74,7 @@ fn job(nodes: u32, seconds: u32) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Default::default(),
         checkpoint: None,
     }
 }

@@ -31,6 +31,7 @@ fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Default::default(),
         checkpoint: None,
     }
 }

@@ -123,6 +123,7 @@ fn reservation(nodes: u32, price: u64, start: u64) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Default::default(),
         checkpoint: None,
     }
 }

@@ -138,6 +138,7 @@ impl Lease {
             outputs: vec![],
             checkpoint: None,
             network: false,
+            relays: Default::default(),
         };
         let record = buyer.post("/jobs", &request, None).await.unwrap();
         let mut lease = Lease {

@@ -75,6 +75,7 @@ fn request(script: &str, seconds: u32) -> JobRequest {
         outputs: vec![],
         checkpoint: None,
         network: false,
+        relays: Default::default(),
     }
 }
 

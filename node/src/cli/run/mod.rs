@@ -76,6 +76,13 @@ pub(super) struct RunArgs {
     /// Let the tasks reach one another: rank0, rank1, ... in a network of their own
     #[arg(long)]
     pub(super) network: bool,
+    /// Where tasks have no way to one another and none is given, lease a relay, for so much an hour
+    /// at the most
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    pub(super) relay_price: Option<Credits>,
+    /// Have no packets relayed
+    #[arg(long, conflicts_with = "relay_price")]
+    pub(super) no_relay: bool,
     #[command(flatten)]
     pub(super) parallel: Parallel,
     /// Name of the job

@@ -4,7 +4,7 @@
 
 use super::RunArgs;
 use crate::api::client::Client;
-use crate::api::types::{JobRequest, JobWorth, Staged, Want};
+use crate::api::types::{JobRequest, JobWorth, Relays, Staged, Want};
 use crate::buy::flags::NOT_SENT;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
@@ -38,6 +38,7 @@ pub(super) struct Plan {
     checkpoint: Option<Checkpoint>,
     worth: Option<JobWorth>,
     network: bool,
+    relays: Relays,
 }
 
 fn usage(why: impl Into<String>, next: &str) -> CliError {
@@ -49,6 +50,11 @@ impl Plan {
         let mut plan = Plan {
             name: args.name.clone(),
             network: args.network || args.parallel.is_asked(),
+            relays: match args.relay_price {
+                Some(price) => Relays::Paid(price),
+                None if args.no_relay => Relays::Off,
+                None => Relays::Free,
+            },
             worth: args.ways.worth()?,
             argv: args.command.clone(),
             env: BTreeMap::new(),
@@ -193,6 +199,7 @@ impl Plan {
             inputs,
             outputs: self.outputs,
             network: self.network,
+            relays: self.relays,
             checkpoint: self.checkpoint,
         })
     }
