@@ -19,6 +19,7 @@
 //! 5. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
 //!    keys. A member that leaves the lease is cut off by the others with the same block.
 
+use crate::relay::Ticket;
 use gridbay_protocol::ids::{LeaseId, byte_array};
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::keys::PublicKey;
@@ -102,6 +103,20 @@ pub(crate) fn is_place(place: &str) -> bool {
     place.len() <= PLACE_TEXT && place.parse::<SocketAddr>().is_ok()
 }
 
+/// Relays, and places of them, for one pair of members at the most.
+pub const VIAS: usize = 4;
+
+/// A relay by which a member is reached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelayWay {
+    /// Address and port of the relay.
+    pub place: String,
+    /// What stands in front of each packet to it: of the node that is told, for this member alone.
+    #[serde(with = "byte_array")]
+    pub ticket: Ticket,
+}
+
 /// A node of a lease, as the others are told of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -112,6 +127,18 @@ pub struct Member {
     pub ranks: Vec<u32>,
     /// What it says of itself.
     pub card: Card,
+    /// Relays that carry between it and the node that is told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relays: Vec<RelayWay>,
+}
+
+impl Member {
+    /// Whether the card is sound, and relays are addresses and few enough.
+    fn is_valid(&self) -> bool {
+        self.card.is_valid()
+            && self.relays.len() <= VIAS
+            && self.relays.iter().all(|way| is_place(&way.place))
+    }
 }
 
 /// What one node of a lease has to know of its network.
@@ -154,7 +181,7 @@ impl Cluster {
             && all.clone().all(|ranks| ascending(ranks))
             && ranks.windows(2).all(|w| w[0] < w[1])
             && ranks.iter().all(|rank| *rank < RANKS || *rank == OWNER)
-            && self.others.iter().all(|m| m.card.is_valid())
+            && self.others.iter().all(Member::is_valid)
     }
 }
 
@@ -171,6 +198,7 @@ mod tests {
                 public: [n; 32],
                 places: vec!["127.0.0.1:4000".to_owned()],
             },
+            relays: vec![],
         }
     }
 
@@ -204,6 +232,17 @@ mod tests {
         let mut twice = good.clone();
         twice.others[0].card.public = twice.others[1].card.public;
         assert!(!twice.is_valid(), "one key for two");
+        let mut relayed = good.clone();
+        let way = |place: &str| RelayWay {
+            place: place.to_owned(),
+            ticket: [1; 16],
+        };
+        relayed.others[0].relays = vec![way("192.0.2.1:7412"); VIAS];
+        assert!(relayed.is_valid());
+        relayed.others[0].relays.push(way("192.0.2.1:7412"));
+        assert!(!relayed.is_valid(), "too many");
+        relayed.others[0].relays = vec![way("relay.example:7412")];
+        assert!(!relayed.is_valid());
         let mut unsorted = good;
         unsorted.others.reverse();
         assert!(!unsorted.is_valid());

@@ -17,6 +17,7 @@
 
 use crate::adverts::Adverts;
 use crate::agent::AgentReply;
+use crate::buyer::carriers::Carriers;
 use crate::buyer::{Buyer, Record};
 use crate::effect::Effect;
 use crate::hints::Seeker;
@@ -236,7 +237,12 @@ impl Core {
                 account,
                 key: &self.key,
             };
-            self.wake_agents = self.buyer.tick(self.host.state(), &signer, now, effects);
+            let relays = Carriers {
+                adverts: &self.adverts,
+                state: self.host.state(),
+                own: self.node,
+            };
+            self.wake_agents = self.buyer.tick(&relays, &signer, now, effects);
         }
     }
 

@@ -40,6 +40,20 @@ pub fn is_relay(spec: &JobSpec) -> bool {
     spec.argv == [PROGRAM, "relay"]
 }
 
+/// Such a job.
+pub fn relay_job(wall_seconds: u32) -> JobSpec {
+    JobSpec {
+        argv: [PROGRAM, "relay"].map(str::to_owned).into(),
+        env: Vec::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        wall_seconds,
+        // The program is shown to networked jobs alone.
+        network: true,
+        checkpoint: None,
+    }
+}
+
 /// How much a node carries for others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RelayTerms {

@@ -395,6 +395,7 @@ mod tests {
                 name: "x".into(),
                 accepted_ms: 0,
                 worth: None,
+                relay: gridbay_core::buy::Relaying::Free,
                 class,
                 terms,
                 slots: 2,

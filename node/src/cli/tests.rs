@@ -22,6 +22,8 @@ fn accepted_lines() {
         "gridbay run --input a --input b:c --output d --env A=1 -o json -- prog",
         "gridbay run --provider a --jobs 100 --value 2 --penalty 0.5 --hold 1h --decay 30m --alpha 1.5 --beta 2 --window 2h -t 10m -- prog",
         "gridbay run -n 4 --network -- prog",
+        "gridbay run -n 4 --network --relay-price 0.5 -- prog",
+        "gridbay run -n 4 --mpi --no-relay -- prog",
         "gridbay run -n 4 --mpi -- ./ring 100",
         "gridbay run -n 4 --dask --name x -- python3 sum.py",
         "gridbay run -n 4 --hosts -- sh -c cat",

@@ -221,7 +221,7 @@ fn member(member: &Member) -> engine::Member {
     engine::Member {
         public: member.card.public,
         ranks: member.ranks.clone(),
-        candidates: places::candidates(&member.card),
+        candidates: places::candidates(member),
     }
 }
 

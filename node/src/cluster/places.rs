@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use gridbay_core::cluster::{Card, PLACES};
-use gridbay_vnet::path::{Candidate, Kind};
+use gridbay_core::cluster::{Member, PLACES};
+use gridbay_vnet::path::{Candidate, Kind, WAYS};
 
 /// The places of a machine with these addresses, at most [`PLACES`]. Loopback only counts where
 /// there is nothing else: for networks of one machine.
@@ -20,11 +20,20 @@ pub(super) fn of(hosts: &[IpAddr], port: u16) -> Vec<String> {
     places
 }
 
-/// The ways to a member.
-pub(super) fn candidates(card: &Card) -> Vec<Candidate> {
-    let places = card.places.iter().filter_map(|place| place.parse().ok());
-    let places = places.filter(is_sound);
-    places.map(|at| Candidate::at(kind(&at), at)).collect()
+/// The ways to a member: its own places, and the relays that carry to it, which have room in any
+/// case.
+pub(super) fn candidates(member: &Member) -> Vec<Candidate> {
+    let address = |place: &String| place.parse().ok().filter(is_sound);
+    let places = member.card.places.iter().filter_map(address);
+    let own = places.map(|at| Candidate::at(kind(&at), at));
+    let relays = member.relays.iter().filter_map(|way| {
+        let at = address(&way.place)?;
+        Some(Candidate::relay(at, way.ticket))
+    });
+    let relays: Vec<Candidate> = relays.collect();
+    let mut all: Vec<Candidate> = own.take(WAYS.saturating_sub(relays.len())).collect();
+    all.extend(relays);
+    all
 }
 
 /// Nobody is made to send to many at once, or to nobody.
@@ -45,6 +54,8 @@ fn kind(at: &SocketAddr) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_core::cluster::{Card, RelayWay};
+    use gridbay_protocol::keys::SecretKey;
 
     #[test]
     fn loopback_counts_where_there_is_nothing_else() {
@@ -77,7 +88,25 @@ mod tests {
             .map(str::to_owned)
             .into(),
         };
-        let kinds: Vec<Kind> = candidates(&card).iter().map(|c| c.kind).collect();
-        assert_eq!(kinds, [Kind::Lan, Kind::Direct]);
+        let way = |place: &str| RelayWay {
+            place: place.to_owned(),
+            ticket: [7; 16],
+        };
+        let mut member = Member {
+            node: SecretKey::from_seed(&[1; 32]).public(),
+            ranks: vec![0],
+            card,
+            relays: vec![way("192.0.2.9:7"), way("224.0.0.1:7")],
+        };
+        let kinds = |member: &Member| {
+            candidates(member)
+                .iter()
+                .map(|c| c.kind)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(kinds(&member), [Kind::Lan, Kind::Direct, Kind::Relay]);
+        member.card.places = vec!["10.0.0.1:7".to_owned(); PLACES];
+        let kinds = kinds(&member);
+        assert_eq!((kinds.len(), kinds.last()), (WAYS, Some(&Kind::Relay)));
     }
 }

@@ -28,6 +28,7 @@ fn other(ranks: &[u32], card: &Card) -> Member {
         node: SecretKey::from_seed(&[ranks[0] as u8; 32]).public(),
         ranks: ranks.to_vec(),
         card: card.clone(),
+        relays: vec![],
     }
 }
 

@@ -32,6 +32,7 @@ impl NodeBackend {
                 inputs: Vec::new(),
                 outputs: Vec::new(),
                 network: true,
+                relays: request.relays,
                 checkpoint: None,
             },
         );

@@ -1,6 +1,6 @@
 //! Clusters that are held: requests and records.
 
-use crate::api::types::{JobId, JobState, Want, amount, optional_amount};
+use crate::api::types::{JobId, JobState, Relays, Want, amount, optional_amount};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
@@ -14,6 +14,9 @@ pub struct ClusterRequest {
     pub name: Option<String>,
     /// The units wanted.
     pub want: Want,
+    /// Relays of its network.
+    #[serde(default)]
+    pub relays: Relays,
 }
 
 /// `POST /clusters/{id}/admit` and `/dismiss`: a key of another user's node.

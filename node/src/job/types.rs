@@ -32,9 +32,31 @@ pub struct JobRequest {
     /// Whether its tasks reach one another, over a network of their own.
     #[serde(default)]
     pub network: bool,
+    /// How those of them that have no way to one another are relayed.
+    #[serde(default, skip_serializing_if = "Relays::are_free")]
+    pub relays: Relays,
     /// How it keeps its progress, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+}
+
+/// Relays of a job's network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relays {
+    /// Those that cost nothing.
+    #[default]
+    Free,
+    /// None.
+    Off,
+    /// Those, and where they do not carry, leased ones for so many credits per hour at the most.
+    Paid(#[serde(with = "amount")] Credits),
+}
+
+impl Relays {
+    fn are_free(&self) -> bool {
+        *self == Relays::Free
+    }
 }
 
 /// Id of a job on this node: 16 hex digits. Where one is looked up, its beginning (8 digits or

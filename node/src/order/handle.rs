@@ -72,6 +72,7 @@ impl NodeBackend {
             inputs,
             outputs,
             network,
+            relays,
             checkpoint,
         } = request;
         let (nodes, wall_seconds) = (want.all_nodes(), want.seconds);
@@ -89,6 +90,7 @@ impl NodeBackend {
                 name: name(named, &argv)?,
                 accepted_ms: wall_ms(),
                 nodes,
+                relays,
                 spec: JobSpec {
                     argv,
                     env,
@@ -99,7 +101,7 @@ impl NodeBackend {
                     checkpoint,
                 },
             };
-            Ok(plan.order(at, job))
+            plan.order(at, job)
         });
         self.command(Command::Order(Box::new(order.await??)))
             .await?;

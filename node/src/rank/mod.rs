@@ -6,6 +6,7 @@
 //!
 //! ```text
 //! gridbay-rank lead hosts|mpi|dask PROGRAM…   rank 0 runs the program, the others serve it
+//! gridbay-rank relay                          does nothing, and so holds the unit of a relay
 //! gridbay-rank exec RANK COMMAND…             runs a command on another rank, as `ssh` would
 //! gridbay-rank hold                           runs what the lease's owner signs
 //! ```
@@ -75,6 +76,9 @@ fn run(words: &[impl AsRef<OsStr>]) -> io::Result<i32> {
             // As `ssh` does: the words become a line for a shell.
             call::run(rank, &wire::Order::Shell(command.join(" ")))
         }
+        ["relay"] => loop {
+            std::thread::park();
+        },
         ["lead", kind, program @ ..] if !program.is_empty() => match Kind::named(kind) {
             Some(kind) => lead::lead(kind, program),
             None => usage(),

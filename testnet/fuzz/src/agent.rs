@@ -8,9 +8,9 @@ use gridbay_core::agent::{
     AgentReply, AgentRequest, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES, REQUEST_BYTES,
     RunId, SignedStart, Start, StartRefusal,
 };
-use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, ReserveTerms, Terms};
+use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Relaying, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
-use gridbay_core::cluster::{Card, Cluster, Member, RANKS};
+use gridbay_core::cluster::{Card, Cluster, Member, RANKS, RelayWay};
 use gridbay_core::key::OrderKey;
 use gridbay_core::presence::{Presence, Reach, Way};
 use gridbay_core::relay::{ByRelay, Carried, Link, Links, Signed, Tickets, Wish};
@@ -115,6 +115,10 @@ fn cluster() -> Cluster {
         node: ledgers::key(9).public(),
         ranks: vec![1, 4],
         card: card(),
+        relays: vec![RelayWay {
+            place: "192.0.2.9:7412".into(),
+            ticket: [0x71; 16],
+        }],
     };
     Cluster {
         lease: JOB_ID.lease,
@@ -285,6 +289,7 @@ fn records() -> Vec<Record> {
     let record = |terms| {
         Record::new(NewOrder {
             worth: None,
+            relay: Relaying::Free,
             key: OrderKey(0x0123_4567_89ab_cdef),
             entropy: [0xe7; 32],
             name: "sweep".into(),

@@ -12,6 +12,7 @@ use crate::network::{Network, RunFolder};
 use crate::say::Progress;
 use anyhow::{Context as _, bail, ensure};
 use gridbay_node::api::client::Client;
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{How, JobRecord, JobRequest, LeaseView, Offer, Want};
 use gridbay_node::ui::Table;
 use serde::Serialize;
@@ -154,6 +155,7 @@ pub(super) fn request(nodes: u32, seconds: u32, words: &[&str]) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: true,
+        relays: Relays::Free,
         checkpoint: None,
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     How, JobAttempt, JobRecord, JobRequest, JobState, NodeStatus, Want,
 };
@@ -49,6 +50,7 @@ fn counting(class: &str, nodes: u32, how: How, price: u64, to: u32) -> JobReques
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Relays::Free,
         checkpoint: Some(checkpoint),
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     How, JobRecord, JobRequest, JobState, LeaseNet, LeaseView, NetMember, Staged, Want,
 };
@@ -89,6 +90,7 @@ fn led(kind: &str, program: &[&str], inputs: Vec<InputFile>) -> JobRequest {
         inputs,
         outputs: vec![],
         network: true,
+        relays: Relays::Free,
         checkpoint: None,
     }
 }

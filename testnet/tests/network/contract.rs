@@ -3,6 +3,7 @@
 
 use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     Balance, Contract, ContractHow, How, JobRecord, JobRequest, JobState, NodeStatus, Want,
 };
@@ -41,6 +42,7 @@ fn request(provider: String) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Relays::Free,
         checkpoint: None,
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::{program, turn};
 use gridbay_node::api::client::Client;
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     Balance, BlockInfo, How, JobRecord, JobRequest, JobState, NodeState, NodeStatus,
     TransferRequest, Transferred, Want,
@@ -74,6 +75,7 @@ fn job(nodes: u32, seconds: u32) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Relays::Free,
         checkpoint: None,
     }
 }

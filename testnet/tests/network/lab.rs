@@ -3,6 +3,7 @@
 
 use crate::{program, turn};
 use gridbay_node::api::client::{self, Client};
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{How, JobRecord, JobRequest, JobState, NodeStatus, RankExit, Want};
 use gridbay_protocol::job::JobExit;
 use gridbay_testnet::Progress;
@@ -31,6 +32,7 @@ fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Relays::Free,
         checkpoint: None,
     }
 }

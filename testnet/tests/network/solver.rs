@@ -7,6 +7,7 @@
 
 use crate::{PATIENCE, turn, until};
 use gridbay_node::api::client::Client;
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     Ahead, AuctionProof, AuctionRecord, AuctionSummary, How, JobRecord, JobRequest, NodeStatus,
     Offer, OfferRequest, Start, TransferRequest, Transferred, Want,
@@ -123,6 +124,7 @@ fn reservation(nodes: u32, price: u64, start: u64) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        relays: Relays::Free,
         checkpoint: None,
     }
 }

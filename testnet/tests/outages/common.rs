@@ -2,6 +2,7 @@
 
 use gridbay_node::api::ApiError;
 use gridbay_node::api::client::{self, Client};
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     Balance, How, JobRecord, JobRequest, JobState, NodeStatus, Offer, PeerList, RankExit, Want,
 };
@@ -138,6 +139,7 @@ impl Lease {
             outputs: vec![],
             checkpoint: None,
             network: false,
+            relays: Relays::Free,
         };
         let record = buyer.post("/jobs", &request, None).await.unwrap();
         let mut lease = Lease {

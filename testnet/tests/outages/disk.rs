@@ -8,6 +8,7 @@
 use super::common::{PATIENCE, height, sell, sold, start, until};
 use gridbay_node::api::ApiError;
 use gridbay_node::api::client::Client;
+use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     How, JobReason, JobRecord, JobRequest, JobState, NodeState, NodeStatus, Want,
 };
@@ -75,6 +76,7 @@ fn request(script: &str, seconds: u32) -> JobRequest {
         outputs: vec![],
         checkpoint: None,
         network: false,
+        relays: Relays::Free,
     }
 }
 

@@ -89,6 +89,37 @@ impl Terms {
     }
 }
 
+/// On what terms relays are leased.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RelayPay {
+    /// Most to pay for a slot of one.
+    pub limit: Credits,
+    /// Slots that each is leased for, prepaid, at least 1.
+    pub slots: u32,
+}
+
+/// What an order has to do with relays ([`crate::relay`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relaying {
+    /// Pairs of its network that have no way get relays that cost nothing, where there are any.
+    #[default]
+    Free,
+    /// They get none.
+    Off,
+    /// They get those, and where they do not carry, one that is leased.
+    Paid(RelayPay),
+    /// It leases a relay for that order.
+    For(OrderKey),
+}
+
+impl Relaying {
+    fn is_free(&self) -> bool {
+        *self == Relaying::Free
+    }
+}
+
 /// A new order as the user gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -114,6 +145,9 @@ pub struct NewOrder {
     pub spec: JobSpec,
     /// Its worth when it is done, if it bids by that.
     pub worth: Option<Worth>,
+    /// How its network is relayed.
+    #[serde(default, skip_serializing_if = "Relaying::is_free")]
+    pub relay: Relaying,
 }
 
 impl NewOrder {

@@ -8,8 +8,10 @@
 
 use super::Buyer;
 use super::attempts::AttemptEnd;
+use super::carriers::Carriers;
 use super::complaint::Try;
 use super::record::Finish;
+use super::relay::Wished;
 use super::run::{Progress, Run};
 use crate::agent::{AgentReply, AgentRequest, POLL_JOBS, PollJob, RunId, SignedStart, Start};
 use crate::agent::{JobReport, Phase, StartRefusal};
@@ -42,6 +44,8 @@ pub(super) enum Question {
     Start(RunId),
     Poll(Vec<PollJob>),
     Connect(LeaseId, PublicKey),
+    Links(LeaseId, PublicKey),
+    Relay(Box<Wished>),
     Stop,
 }
 
@@ -61,14 +65,14 @@ impl Buyer {
     }
 
     /// Asks what is due. Returns when to be called again, if anything runs.
-    pub fn tick(
+    pub(crate) fn tick(
         &mut self,
-        state: &State,
+        market: &Carriers<'_>,
         signer: &Signer<'_>,
         now: Now,
         effects: &mut Vec<Effect>,
     ) -> Option<u64> {
-        let now_ms = now.mono_ms;
+        let (state, now_ms) = (market.state, now.mono_ms);
         self.quiet.retain(|_, until| *until > now_ms);
         let mut busy = false;
         for key in self.unsettled() {
@@ -82,6 +86,7 @@ impl Buyer {
                 self.ask_start(key, run, state, signer, now_ms, effects);
             }
             self.ask_polls(key, now_ms, effects);
+            self.relay(key, market, signer, now, effects);
             self.introduce(key, now_ms, effects);
             self.end_led(key, now_ms);
             self.ask_checkpoints(key, now, effects);
@@ -153,6 +158,12 @@ impl Buyer {
             (Question::Connect(lease, node), reply) => {
                 self.introduced(key, (lease, node), reply, now.mono_ms);
             }
+            (Question::Links(lease, node), reply) => {
+                self.heard_links(key, (lease, node), reply, state, now.mono_ms);
+            }
+            (Question::Relay(wished), reply) => {
+                self.wish_answered(key, *wished, reply, state, now.mono_ms);
+            }
             (Question::Start(job), reply) => {
                 let at = (state.height(), now.mono_ms);
                 let tried = match &reply {
@@ -207,9 +218,8 @@ impl Buyer {
                     exit: JobExit::Lost,
                     ..
                 }) => None,
-                Some(Phase::Staging | Phase::Running { .. } | Phase::Ended { .. }) => {
-                    Some(Try::Served)
-                }
+                Some(Phase::Running { .. }) => Some(self.runs_well(key, &poll.job)),
+                Some(Phase::Staging | Phase::Ended { .. }) => Some(Try::Served),
             };
             self.note_try(key, &poll.job, tried, at);
         }
@@ -282,6 +292,14 @@ impl Buyer {
             let until = if more { now_ms } else { now_ms + POLL_MS };
             self.quiet.insert((key, node), until);
         }
+    }
+
+    /// A run is under way: that serves, unless it holds a relay's unit that does not carry.
+    fn runs_well(&self, key: OrderKey, job: &RunId) -> Try {
+        let runs = self.orders.get(&key).map(|agent| &agent.tasks.runs);
+        let run = runs.and_then(|runs| runs.get(&job.task));
+        let fails = run.and_then(|run| self.tried_to_carry(key, run));
+        fails.unwrap_or(Try::Served)
     }
 
     fn node_of(&mut self, key: OrderKey, job: &RunId) -> Option<PublicKey> {

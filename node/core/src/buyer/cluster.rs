@@ -26,7 +26,7 @@ impl Buyer {
         let wanted = agent.introductions.wanted;
         let attends = wanted.unwrap_or_else(|| is_held(&agent.order().spec));
         agent.introductions.owner = attends.then_some(self.node);
-        let due = agent.introductions.due(&agent.tasks, now_ms);
+        let due = agent.introductions.due(&agent.tasks, &agent.relays, now_ms);
         let mut asks = Vec::new();
         for (place, ranks, others) in due {
             let told = agent.introductions.told.remove(&place);

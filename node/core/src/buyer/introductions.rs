@@ -1,6 +1,7 @@
 //! What the nodes of an order's leases have said of themselves, and were told of one another.
 //! Kept in memory alone: after a restart all are asked again.
 
+use super::relays::Relays;
 use super::setup::{self, Setup};
 use super::tasks::Tasks;
 use crate::agent::Phase;
@@ -119,6 +120,7 @@ impl Introductions {
     pub(super) fn due(
         &mut self,
         tasks: &Tasks,
+        relays: &Relays,
         now_ms: u64,
     ) -> Vec<(Place, Vec<u32>, Vec<Member>)> {
         for run in tasks.runs.values() {
@@ -137,7 +139,7 @@ impl Introductions {
         let mut due = Vec::new();
         for (lease, nodes) in &members {
             for (node, ranks) in nodes {
-                let others = self.others(*lease, nodes, node);
+                let others = self.others(*lease, nodes, node, relays);
                 let told = self.told.get(&(*lease, *node));
                 let same = told.is_some_and(|t| t.heard && t.ranks == *ranks && t.others == others);
                 let rests = told.is_some_and(|t| now_ms < t.until_ms);
@@ -207,6 +209,11 @@ impl Introductions {
         all.unwrap_or_default().into_keys().collect()
     }
 
+    /// The nodes that are known to be in the networks, ascending.
+    pub(super) fn members(&self) -> Vec<Place> {
+        self.cards.keys().copied().collect()
+    }
+
     /// Whether a card bears the key of another node of the lease: one of them has copied it.
     pub(super) fn is_anothers(&self, place: Place, card: &Card) -> bool {
         let mut others = self
@@ -222,6 +229,7 @@ impl Introductions {
         lease: LeaseId,
         nodes: &BTreeMap<PublicKey, Vec<u32>>,
         node: &PublicKey,
+        relays: &Relays,
     ) -> Vec<Member> {
         let others = nodes.iter().filter(|(other, _)| *other != node);
         let member = |(other, ranks): (&PublicKey, &Vec<u32>)| {
@@ -230,6 +238,7 @@ impl Introductions {
                 node: *other,
                 ranks: ranks.clone(),
                 card,
+                relays: relays.ways(lease, node, other),
             })
         };
         others.filter_map(member).collect()

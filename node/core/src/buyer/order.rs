@@ -20,6 +20,7 @@ use super::experience::Experience;
 use super::introductions::Introductions;
 use super::pace::{LastAsked, RESEND_HEIGHTS};
 use super::record::{Finish, Milestones, Record};
+use super::relays::Relays;
 pub use super::seen::Seen;
 use super::setup::Setup;
 use super::tasks::Tasks;
@@ -67,6 +68,8 @@ pub struct OrderAgent {
     pub(super) unserved: BTreeMap<(LeaseId, OfferId), Unserved>,
     /// What the nodes of its leases were told of one another.
     pub(super) introductions: Introductions,
+    /// The relays of its networks.
+    pub(super) relays: Relays,
     /// When it ends although some tasks are not done: its first one is, which leads them.
     pub(super) led_until_ms: Option<u64>,
 }
@@ -96,6 +99,7 @@ impl OrderAgent {
             dropped: false,
             unserved: BTreeMap::new(),
             introductions: Introductions::default(),
+            relays: Relays::default(),
             led_until_ms: None,
         }
     }
@@ -121,6 +125,10 @@ impl OrderAgent {
     /// What the members of its networks have told.
     pub fn introductions(&self) -> &Introductions {
         &self.introductions
+    }
+    /// The relays of its networks.
+    pub fn relays(&self) -> &Relays {
+        &self.relays
     }
     /// How its networks came to stand.
     pub fn setups(&self) -> &[Setup] {

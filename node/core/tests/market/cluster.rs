@@ -239,6 +239,7 @@ fn nobody_else_takes_the_place_of_the_buyers_node() {
             node: node_key(node),
             ranks: ranks.to_vec(),
             card: card.clone(),
+            relays: vec![],
         });
         cluster.others.sort_by_key(|m| m.node);
         let said = ask(&mut world, 0, node_key(from), cluster);
@@ -278,6 +279,7 @@ fn only_the_buyers_node_opens_a_network_and_only_to_those_who_hold_units() {
         node: node_key(n),
         ranks: ranks.to_vec(),
         card: card.clone(),
+        relays: vec![],
     };
     let with = |change: &dyn Fn(&mut Cluster)| {
         let mut cluster = right.clone();

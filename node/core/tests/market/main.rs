@@ -18,12 +18,13 @@ mod share;
 mod starts;
 mod transfers;
 mod wallet;
+mod ways;
 mod withheld;
 mod world;
 mod worth;
 
 use genesis::{credits, node_key};
-use gridbay_core::buy::{BidTerms, BuyTerms, End, NewOrder, Terms};
+use gridbay_core::buy::{BidTerms, BuyTerms, End, NewOrder, Relaying, Terms};
 use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::buyer::{Finish, Record};
 use gridbay_core::input::Command;
@@ -63,6 +64,7 @@ fn offer(world: &World, n: usize, units: u32, reserve: u64, buy: u64) -> Command
 fn order(world: &World, key: u64, terms: Terms, tasks: u32, seconds: u64) -> NewOrder {
     NewOrder {
         worth: None,
+        relay: Relaying::Free,
         key: OrderKey(key),
         entropy: [key as u8; 32],
         name: format!("job{key}"),

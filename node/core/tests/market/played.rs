@@ -1,14 +1,12 @@
 //! Jobs as a world plays them: `sleep N` is their only program. One that keeps its progress has a
 //! file with the milliseconds that it has slept, and sleeps the rest when it goes on.
 
-use crate::genesis::key;
 use crate::world::{EPOCH_MS, Event, World};
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::cluster::Member;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_core::presence::{Presence, Reach, Way};
-use gridbay_core::relay::{Carried, Grant, Purse, Signed};
 use gridbay_protocol::checkpoint::Manifest;
 use gridbay_protocol::codec;
 use gridbay_protocol::job::{InputFile, JobExit, JobSpec, content_id};
@@ -114,6 +112,11 @@ impl World {
                     self.answer(token, reply);
                 }
             }
+            Effect::ShowLinks {
+                token,
+                lease,
+                others,
+            } => self.show_links(n, token, lease, &others),
             Effect::Relay { token, grant } => self.carry(n, token, grant),
             Effect::EndRelay { purse, carries } => {
                 self.nodes[n].relayed.remove(&(purse, carries));
@@ -121,25 +124,6 @@ impl World {
             Effect::Disconnect(lease) => _ = self.nodes[n].clusters.remove(&lease),
             Effect::ReadOutput { token, .. } => self.answer(token, AgentReply::NotFound),
             _ => {}
-        }
-    }
-
-    fn carry(&mut self, n: usize, token: Option<u64>, grant: Grant) {
-        let carried = Carried {
-            carries: grant.carries,
-            paid_by: match grant.purse {
-                Purse::Lease(lease) => Some(lease),
-                Purse::Free(_) => None,
-            },
-            places: self.card(n).places,
-            left: grant.bytes,
-            bytes: grant.pairs.iter().map(|_| [0; 2]).collect(),
-        };
-        let place = (grant.purse, grant.carries);
-        self.nodes[n].relayed.insert(place, grant);
-        if let Some(token) = token {
-            let signed = Signed::new(&self.genesis.network(), carried, &key(2, n as u8));
-            self.answer(token, AgentReply::Carried(Box::new(signed)));
         }
     }
 

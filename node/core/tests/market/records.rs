@@ -1,8 +1,8 @@
 //! Records of orders on disk: a node reads those that an earlier version of it has written.
 
 use gridbay_core::buy::{
-    BidTerms, BuyTerms, ContractWish, DeadlineWish, End, NewOrder, PostedTerms, ReserveTerms,
-    ShareTerms, Terms, Worth,
+    BidTerms, BuyTerms, ContractWish, DeadlineWish, End, NewOrder, PostedTerms, Relaying,
+    ReserveTerms, ShareTerms, Terms, Worth,
 };
 use gridbay_core::buyer::{Finish, Record, TaskRecord};
 use gridbay_core::key::OrderKey;
@@ -48,6 +48,7 @@ fn record(terms: Terms) -> Record {
             checkpoint: None,
         },
         worth: None,
+        relay: Relaying::Free,
     });
     record.attempt = 1;
     record.valid_until = 1_040;

@@ -2,14 +2,19 @@
 
 use crate::genesis::{account_key, node_key};
 use crate::world::{EPOCH_MS, World};
-use crate::{market, order, sealed};
+use crate::{finish, market, offer, order, sealed};
+use gridbay_core::adverts::About;
 use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
+use gridbay_core::buy::{RelayPay, Relaying};
+use gridbay_core::buyer::Finish;
+use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::cluster::PROGRAM;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
-use gridbay_core::relay::{Purse, RelayTerms, Signed, Tickets, Wish};
+use gridbay_core::relay::{Purse, RelayTerms, SELLS, Signed, Tickets, Wish};
 use gridbay_protocol::ids::LeaseId;
+use gridbay_protocol::units::Credits;
 
 /// The buyer's node. Nodes 0 and 1 sell two units each.
 const BUYER: usize = 4;
@@ -137,4 +142,144 @@ fn a_unit_pays_slot_by_slot_and_its_end_ends_the_grant() {
     );
     world.command(BUYER, Command::Cancel(OrderKey(8)));
     assert!(world.run_until(20_000, |w| period(w).is_none()));
+}
+
+/// An order with a network on nodes 0 and 1 of which neither reaches the other.
+fn severed(relay: Relaying) -> (World, LeaseId) {
+    let mut world = market();
+    world.severed = true;
+    let mut want = order(&world, 7, sealed(3, 400), 3, 300);
+    want.spec.network = true;
+    want.relay = relay;
+    world.order(BUYER, want);
+    let joined = |w: &World| w.clusters(0).count() + w.clusters(1).count() == 2;
+    assert!(world.run_until(20_000, joined));
+    let lease = world.clusters(0).next().unwrap().lease;
+    (world, lease)
+}
+
+fn agent(world: &World, key: OrderKey) -> Option<&OrderAgent> {
+    world.nodes[BUYER].core.buyer().order(&key)
+}
+
+fn sources(world: &World) -> Vec<usize> {
+    let all = agent(world, OrderKey(7)).unwrap().relays().sources();
+    let carry = all.iter().filter(|s| s.carries());
+    let node = |s: &gridbay_core::buyer::Source| world.node_of(s.node.as_bytes()).unwrap();
+    carry.map(node).collect()
+}
+
+/// The order that leases a relay for order 7, if there is one.
+fn leasing(world: &World) -> Option<OrderKey> {
+    let orders = world.nodes[BUYER].core.buyer().orders();
+    let mut theirs = orders.filter(|(_, a)| a.order().relay == Relaying::For(OrderKey(7)));
+    theirs.next().map(|(key, _)| *key)
+}
+
+#[test]
+fn pairs_without_a_way_get_relays_that_cost_nothing_and_a_spare() {
+    let (mut world, lease) = severed(Relaying::Free);
+    assert!(!world.is_whole(&lease));
+    world.run(10_000);
+    assert!(!world.is_whole(&lease), "nobody gives");
+    // The other two validators begin to, and node 5, of which no advert says so, is not asked.
+    for n in [2, 3, 5] {
+        world.nodes[n].core.relays(TERMS);
+    }
+    let told = |w: &World| w.told(0, &lease, &node_key(1)).len();
+    assert!(world.run_until(90_000, |w| w.is_whole(&lease) && told(w) == 2));
+    assert!(leasing(&world).is_none());
+    let first = sources(&world)[0];
+    world.kill(first);
+    assert!(world.is_whole(&lease), "the spare carries");
+    world.restart(first);
+    world.nodes[first].core.relays(TERMS);
+    world.severed = false;
+    let alone = |w: &World| w.told(0, &lease, &node_key(1)).is_empty();
+    assert!(
+        world.run_until(60_000, alone),
+        "relays that nobody needs are let go"
+    );
+    assert!(world.run_until(60_000, |w| w.nodes[2].relayed.is_empty()));
+}
+
+#[test]
+fn a_job_without_relays_gets_none() {
+    let (mut world, lease) = severed(Relaying::Off);
+    world.nodes[2].core.relays(TERMS);
+    world.run(20_000);
+    assert!(!world.is_whole(&lease) && sources(&world).is_empty());
+}
+
+/// A third seller, whose unit is too dear for jobs, and sold to relay.
+fn with_a_seller_that_relays() -> (World, LeaseId) {
+    let mut world = market();
+    world.severed = true;
+    let mut want = order(&world, 7, sealed(4, 400), 4, 300);
+    want.spec.network = true;
+    let limit = Credits::from_micros(600).unwrap();
+    want.relay = Relaying::Paid(RelayPay { limit, slots: 50 });
+    world.order(BUYER, want);
+    let joined = |w: &World| w.clusters(0).count() + w.clusters(1).count() == 2;
+    assert!(world.run_until(20_000, joined));
+    let lease = world.clusters(0).next().unwrap().lease;
+    world.nodes[2].core.relays(RelayTerms {
+        free_day: 0,
+        ..TERMS
+    });
+    world.input(
+        2,
+        0,
+        Input::About(About {
+            attributes: [(SELLS.to_owned(), "yes".to_owned())].into(),
+            round_trips: vec![],
+        }),
+    );
+    let command = offer(&world, 2, 1, 450, 500);
+    world.command(2, command);
+    (world, lease)
+}
+
+#[test]
+fn a_relay_is_leased_where_none_is_given_and_ends_with_the_job() {
+    let (mut world, lease) = with_a_seller_that_relays();
+    assert!(world.run_until(60_000, |w| w.is_whole(&lease)));
+    assert_eq!(sources(&world), [2]);
+    let key = leasing(&world).expect("an order");
+    world.run(10_000);
+    assert!(agent(&world, key).unwrap().paid().micros() > 0);
+    world.command(BUYER, Command::Cancel(OrderKey(7)));
+    let over = |w: &World| {
+        finish(w, BUYER, key.0).is_some()
+            && w.nodes[2]
+                .jobs
+                .values()
+                .all(|j| matches!(j.phase, gridbay_core::agent::Phase::Ended { .. }))
+    };
+    assert!(world.run_until(30_000, over));
+    assert!(finish(&world, BUYER, key.0) != Some(Finish::Done));
+    assert!(world.nodes[2].relayed.is_empty());
+}
+
+#[test]
+fn a_relay_that_claims_and_does_not_carry_loses_its_lease() {
+    let (mut world, lease) = with_a_seller_that_relays();
+    world.fakes.insert(2);
+    let leased = |w: &World| w.nodes[2].jobs.keys().next().map(|job| job.lease);
+    assert!(world.run_until(60_000, |w| leased(w).is_some()));
+    let paid_by = leased(&world).unwrap();
+    let holds = |w: &World| {
+        let lease = w.nodes[BUYER].core.state().lease(&paid_by);
+        lease.is_some_and(|lease| !lease.shares.is_empty())
+    };
+    let accused = |w: &World| {
+        let relays = agent(w, OrderKey(7)).unwrap().relays();
+        relays.is_accused(&node_key(2))
+    };
+    assert!(world.run_until(60_000, accused));
+    assert!(
+        world.run_until(60_000, |w| !holds(w)),
+        "it is complained of"
+    );
+    assert!(!world.is_whole(&lease));
 }

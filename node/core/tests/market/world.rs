@@ -24,7 +24,7 @@ use gridbay_protocol::ids::{AccountId, ClassId, ContentId, LeaseId};
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 const LATENCY_MS: u64 = 2;
 pub(crate) const EPOCH_MS: u64 = 1_800_000_000_000;
@@ -41,7 +41,9 @@ pub(crate) struct Node {
     /// What it carries for others.
     pub(crate) relayed: BTreeMap<(Purse, LeaseId), Grant>,
     life: u64,
-    up: bool,
+    /// When the tick comes that was asked for last.
+    wake: Option<u64>,
+    pub(crate) up: bool,
 }
 
 pub(crate) enum Event {
@@ -71,6 +73,10 @@ pub(crate) struct World {
     pub(crate) starts: Vec<(usize, SignedStart)>,
     /// Networks that were opened or changed.
     pub(crate) connects: usize,
+    /// Whether no member of a network reaches another but through a relay.
+    pub(crate) severed: bool,
+    /// Relays that claim to carry, and do not.
+    pub(crate) fakes: BTreeSet<usize>,
 }
 
 impl World {
@@ -103,6 +109,8 @@ impl World {
             snapshots: BTreeMap::new(),
             starts: Vec::new(),
             connects: 0,
+            severed: false,
+            fakes: BTreeSet::new(),
         };
         for n in 0..count {
             let node = world.open(n, 0, BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -157,6 +165,7 @@ impl World {
             clusters: BTreeMap::new(),
             relayed: BTreeMap::new(),
             life,
+            wake: None,
             up: true,
         }
     }
@@ -286,13 +295,13 @@ impl World {
         }
     }
 
-    fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
+    pub(crate) fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
         (0..self.nodes.len()).find(|n| node_key(*n).as_bytes() == key)
     }
 
     fn perform(&mut self, n: usize, effect: Effect) {
         match effect {
-            Effect::WakeAt(at) => self.input(n, at.saturating_sub(self.now), Input::Tick),
+            Effect::WakeAt(at) => self.wake_at(n, at.max(self.now)),
             Effect::Broadcast { bytes } => {
                 let bytes = match self.censored {
                     Some(victim) => {
@@ -351,6 +360,17 @@ impl World {
                 self.nodes[n].output.remove(&(order, task));
             }
             other => self.perform_job(n, other),
+        }
+    }
+
+    /// One tick at a time is enough, however often it is asked for.
+    fn wake_at(&mut self, n: usize, at: u64) {
+        let waits = self.nodes[n]
+            .wake
+            .is_some_and(|wake| wake == at && at > self.now);
+        if !waits {
+            self.nodes[n].wake = Some(at);
+            self.input(n, at - self.now, Input::Tick);
         }
     }
 

@@ -42,9 +42,11 @@ impl NewArgs {
             let client = at.client()?;
             let want = self.buying.want(&[])?;
             let want = self.buying.quoted(&client, want).await?;
+            let relays = self.buying.relays();
             let request = ClusterRequest {
                 name: self.name,
                 want,
+                relays,
             };
             let begun = submit(&client, &request).await?;
             if self.detach {

@@ -1,7 +1,7 @@
 //! Options that say what is bought, and for how much: of every command that orders nodes.
 
 use crate::api::client::Client;
-use crate::api::types::{How, Quote, Want};
+use crate::api::types::{How, Quote, Relays, Want};
 use crate::buy::flags::{NODES, NOT_SENT};
 use crate::buy::{Flags, Line};
 use crate::cli::error::{CliError, During as _};
@@ -33,11 +33,27 @@ pub(in crate::cli) struct Buying {
     /// Most credits for everything
     #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
     budget: Option<Credits>,
+    /// Where ranks have no way to one another and none is given, lease a relay, for so much an hour
+    /// at the most
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    relay_price: Option<Credits>,
+    /// Have no packets relayed
+    #[arg(long, conflicts_with = "relay_price")]
+    no_relay: bool,
     #[command(flatten)]
     pub(super) ways: Flags,
 }
 
 impl Buying {
+    /// The relays that a network may have.
+    pub(in crate::cli) fn relays(&self) -> Relays {
+        match self.relay_price {
+            Some(price) => Relays::Paid(price),
+            None if self.no_relay => Relays::Off,
+            None => Relays::Free,
+        }
+    }
+
     /// The wish that they are; `program` is the job's.
     pub(in crate::cli) fn want(&self, program: &[String]) -> Result<Want, CliError> {
         let seconds = self.time.as_millis().div_ceil(1_000);

@@ -4,7 +4,7 @@
 
 use super::RunArgs;
 use crate::api::client::Client;
-use crate::api::types::{JobRequest, JobWorth, Staged, Want};
+use crate::api::types::{JobRequest, JobWorth, Relays, Staged, Want};
 use crate::buy::flags::NOT_SENT;
 use crate::cli::cluster::run::Errand;
 use crate::cli::error::{CliError, During as _};
@@ -39,6 +39,7 @@ pub(super) struct Plan {
     checkpoint: Option<Checkpoint>,
     worth: Option<JobWorth>,
     network: bool,
+    relays: Relays,
 }
 
 fn usage(why: impl Into<String>, next: &str) -> CliError {
@@ -50,6 +51,7 @@ impl Plan {
         let mut plan = Plan {
             name: args.name.clone(),
             network: args.network || args.parallel.is_asked(),
+            relays: args.buying.relays(),
             worth: args.buying.ways.worth()?,
             argv: args.command.clone(),
             env: BTreeMap::new(),
@@ -206,6 +208,7 @@ impl Plan {
             inputs,
             outputs: self.outputs,
             network: self.network,
+            relays: self.relays,
             checkpoint: self.checkpoint,
         })
     }

@@ -314,7 +314,14 @@ fn files_go_there_and_back_over_cuts() {
     put(&*rank, 3, &order, &entries, &|_: &str| ()).unwrap();
     assert!(fs::read(there.join("deep/large")).unwrap() == bytes);
     let into = Receiver::new(&back, None, id()).unwrap();
-    get(&*rank, 3, std::slice::from_ref(&order.to), into, &|_: &str| ()).unwrap();
+    get(
+        &*rank,
+        3,
+        std::slice::from_ref(&order.to),
+        into,
+        &|_: &str| (),
+    )
+    .unwrap();
     cuts.join().unwrap();
     assert!(fs::read(back.join("there/deep/large")).unwrap() == bytes);
     assert_eq!(

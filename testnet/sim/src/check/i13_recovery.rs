@@ -111,7 +111,7 @@ impl Check for Recovery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_core::buy::{BuyTerms, NewOrder, Terms};
+    use gridbay_core::buy::{BuyTerms, NewOrder, Relaying, Terms};
     use gridbay_core::key::OrderKey;
     use gridbay_protocol::ids::ClassId;
     use gridbay_protocol::job::{JobExit, JobSpec};
@@ -135,6 +135,7 @@ mod tests {
     fn a_record_that_fell_back_is_reported() {
         let order = NewOrder {
             worth: None,
+            relay: Relaying::Free,
             key: OrderKey(1),
             entropy: [1; 32],
             name: String::new(),

@@ -171,6 +171,7 @@ mod tests {
                 public: [*n as u8; 32],
                 places: vec![],
             },
+            relays: vec![],
         };
         Cluster {
             lease: LeaseId([lease; 32]),

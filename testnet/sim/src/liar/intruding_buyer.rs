@@ -32,6 +32,7 @@ fn itself(puppet: &mut Puppet<'_>, rank: u32) -> Member {
             public: puppet.rng.bytes32(),
             places: vec!["192.0.2.66:7412".to_owned()],
         },
+        relays: vec![],
     }
 }
 

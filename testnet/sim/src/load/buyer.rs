@@ -1,7 +1,7 @@
 //! The deeds of all buyers through their own nodes: they order, and cancel.
 
 use crate::world::World;
-use gridbay_core::buy::{NewOrder, Terms};
+use gridbay_core::buy::{NewOrder, Relaying, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::checkpoint::Checkpoint;
@@ -44,6 +44,7 @@ impl World {
         };
         let order = NewOrder {
             worth: None,
+            relay: Relaying::Free,
             key,
             entropy: self.load.rng.bytes32(),
             name: format!("job{}", key.0),

@@ -2,7 +2,7 @@
 //! round have closed, an observer of every message's time, sender, receiver, kind and length sees
 //! the same in both.
 
-use gridbay_core::buy::{BidTerms, NewOrder, Terms};
+use gridbay_core::buy::{BidTerms, NewOrder, Relaying, Terms};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
@@ -90,6 +90,7 @@ fn order(world: &World, price: u64) -> Command {
     }];
     Command::Order(Box::new(NewOrder {
         worth: None,
+        relay: Relaying::Free,
         key: KEY,
         entropy: [7; 32],
         name: "secret".into(),

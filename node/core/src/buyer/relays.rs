@@ -1,0 +1,377 @@
+//! What a buyer's node knows of the ways between members of its leases' networks, and of the relays
+//! that carry for pairs which have none. Kept in memory alone.
+
+use super::ask::ANSWER_MS;
+use crate::cluster::{RelayWay, VIAS};
+use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Tickets};
+use gridbay_protocol::hash::{Domain, hash};
+use gridbay_protocol::ids::{LeaseId, OfferId};
+use gridbay_protocol::keys::PublicKey;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Milliseconds for which both ends say that they have no way before it counts: what is begun needs
+/// some time to find one.
+const NEED_MS: u64 = 3_000;
+/// Milliseconds for which a pair has its relays although it needs none any more.
+const HOLD_MS: u64 = 30_000;
+/// Milliseconds for which a member's word counts.
+const FRESH_MS: u64 = 8_000;
+/// Milliseconds that a relay has before it must carry.
+const JUDGE_MS: u64 = 12_000;
+/// Milliseconds for which a node that failed as a relay is not asked again.
+const REST_MS: u64 = 60_000;
+/// Wishes in a row without a good answer after which a relay is given up.
+const FAILURES: u32 = 2;
+/// Places of one relay that members are told.
+const PLACES_TOLD: usize = VIAS / 2;
+
+/// A node of a lease.
+pub(super) type Place = (LeaseId, PublicKey);
+/// Two nodes, the lower key first.
+pub type Ends = [PublicKey; 2];
+
+pub(super) fn ends(one: PublicKey, other: PublicKey) -> Ends {
+    [one.min(other), one.max(other)]
+}
+
+/// A member's last word on its ways.
+#[derive(Clone, Debug, Default)]
+struct Heard {
+    said: Option<Signed<Links>>,
+    at_ms: u64,
+    ask_from_ms: u64,
+}
+
+/// A relay that is asked to carry for pairs of a lease.
+#[derive(Clone, Debug)]
+pub struct Source {
+    /// The lease whose members it carries for.
+    pub carries: LeaseId,
+    /// Its node.
+    pub node: PublicKey,
+    /// The lease that pays, and the offer whose unit it is; none if nothing does.
+    pub paid_by: Option<(LeaseId, OfferId)>,
+    /// Its last word, and the pairs that it is about.
+    pub answer: Option<(Vec<Ends>, Signed<Carried>)>,
+    /// All its tickets follow from it.
+    secret: [u8; 32],
+    /// When it first answered well.
+    since_ms: u64,
+    ask_from_ms: u64,
+    /// Whether a wish is on its way.
+    asking: bool,
+    pub(super) failures: u32,
+}
+
+impl Source {
+    pub(super) fn new(
+        carries: LeaseId,
+        node: PublicKey,
+        paid_by: Option<(LeaseId, OfferId)>,
+        entropy: &[u8; 32],
+    ) -> Source {
+        let pays = paid_by.map_or([0; 32], |(lease, _)| lease.0);
+        let parts: [&[u8]; 5] = [entropy, b"relay", &carries.0, node.as_bytes(), &pays];
+        Source {
+            carries,
+            node,
+            paid_by,
+            answer: None,
+            secret: hash(Domain::Agent, &parts),
+            since_ms: 0,
+            ask_from_ms: 0,
+            asking: false,
+            failures: 0,
+        }
+    }
+    pub(super) fn is(&self, carries: &LeaseId, node: &PublicKey, paid: Option<LeaseId>) -> bool {
+        let own = (
+            &self.carries,
+            &self.node,
+            self.paid_by.map(|(lease, _)| lease),
+        );
+        own == (carries, node, paid)
+    }
+    /// Whether it is to be asked now, and is: a wish that was not answered until then failed.
+    pub(super) fn ask(&mut self, now_ms: u64) -> bool {
+        let due = now_ms >= self.ask_from_ms;
+        if due {
+            self.failures += u32::from(self.asking);
+            (self.asking, self.ask_from_ms) = (true, now_ms + ANSWER_MS);
+        }
+        due
+    }
+    /// The tickets of a pair.
+    pub(super) fn tickets(&self, pair: &Ends) -> Tickets {
+        let [low, high] = pair;
+        let parts: [&[u8]; 3] = [&self.secret, low.as_bytes(), high.as_bytes()];
+        Tickets(hash(Domain::Agent, &parts))
+    }
+    /// Whether it carries by its own word, and goes on to.
+    pub fn carries(&self) -> bool {
+        let left = self.answer.as_ref().map(|(_, a)| a.said.left);
+        self.failures == 0 && left.is_some_and(|left| left > 0)
+    }
+    /// What it carried for a pair by its last word, from either end.
+    pub fn bytes(&self, pair: &Ends) -> Option<[u64; 2]> {
+        let (pairs, answer) = self.answer.as_ref()?;
+        let at = pairs.iter().position(|of| of == pair)?;
+        answer.said.bytes.get(at).copied()
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Relays {
+    heard: BTreeMap<Place, Heard>,
+    /// Since when pairs have no way by the word of both ends.
+    lacking: BTreeMap<(LeaseId, Ends), u64>,
+    /// Pairs that have relays, and until when at the least.
+    kept: BTreeMap<(LeaseId, Ends), u64>,
+    pub(super) sources: Vec<Source>,
+    rests: BTreeMap<PublicKey, u64>,
+    /// Nodes that claimed to carry and did not.
+    accused: BTreeSet<PublicKey>,
+    /// No relay is leased before.
+    pub(super) lease_from_ms: u64,
+    /// When a pair was last in need of a relay.
+    pub(super) needed_ms: u64,
+}
+
+/// What the two ends of a pair say of a relay, and it of itself.
+enum Verdict {
+    Carries,
+    Claims,
+    Unknown,
+}
+
+impl Relays {
+    /// The relays that carry, or are asked to.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+    /// What a member said last of its ways to the others.
+    pub fn links(&self, lease: &LeaseId, node: &PublicKey) -> Option<&[Link]> {
+        let said = self.heard.get(&(*lease, *node))?.said.as_ref()?;
+        Some(&said.said.links)
+    }
+
+    /// The members that are to be asked for their ways now, each of those named.
+    pub(super) fn due(&mut self, members: &[Place], now_ms: u64, every_ms: u64) -> Vec<Place> {
+        self.heard.retain(|place, _| members.contains(place));
+        let mut due = Vec::new();
+        for place in members {
+            let heard = self.heard.entry(*place).or_default();
+            if heard.ask_from_ms <= now_ms {
+                heard.ask_from_ms = now_ms + every_ms;
+                due.push(*place);
+            }
+        }
+        due
+    }
+
+    /// A member answered; the word was checked.
+    pub(super) fn hear(&mut self, place: Place, said: Signed<Links>, now_ms: u64) {
+        if let Some(heard) = self.heard.get_mut(&place) {
+            (heard.said, heard.at_ms) = (Some(said), now_ms);
+        }
+    }
+
+    fn link(&self, lease: LeaseId, from: &PublicKey, to: &PublicKey, now_ms: u64) -> Option<&Link> {
+        let heard = self.heard.get(&(lease, *from))?;
+        let links = &heard.said.as_ref()?.said.links;
+        let fresh = now_ms < heard.at_ms + FRESH_MS;
+        links.iter().find(|l| fresh && l.node == *to)
+    }
+
+    /// Both ends' words on a pair.
+    fn links_of(&self, lease: LeaseId, pair: &Ends, now_ms: u64) -> Option<[&Link; 2]> {
+        let [low, high] = pair;
+        let first = self.link(lease, low, high, now_ms)?;
+        Some([first, self.link(lease, high, low, now_ms)?])
+    }
+
+    /// Finds out which pairs need relays. One member's word alone moves nothing.
+    pub(super) fn judge_pairs(&mut self, now_ms: u64) {
+        let places: Vec<Place> = self.heard.keys().copied().collect();
+        for (at, (lease, low)) in places.iter().enumerate() {
+            let others = places[at + 1..].iter().take_while(|(of, _)| of == lease);
+            for (_, high) in others {
+                let key = (*lease, [*low, *high]);
+                let Some(links) = self.links_of(*lease, &key.1, now_ms) else {
+                    continue;
+                };
+                let lacks = links.iter().all(|link| !link.reached);
+                let uses = links.iter().any(|l| l.relayed.iter().any(|by| by.used));
+                let since = match lacks {
+                    true => Some(*self.lacking.entry(key).or_insert(now_ms)),
+                    false => self.lacking.remove(&key).and(None),
+                };
+                let waited = since.is_some_and(|since| now_ms >= since + NEED_MS);
+                if waited || uses {
+                    self.needed_ms = now_ms;
+                    self.kept.insert(key, now_ms + HOLD_MS);
+                }
+            }
+        }
+        let is_member = |(lease, pair): &(LeaseId, Ends)| {
+            pair.iter()
+                .all(|node| self.heard.contains_key(&(*lease, *node)))
+        };
+        self.lacking.retain(|key, _| is_member(key));
+        self.kept
+            .retain(|key, until| is_member(key) && now_ms < *until);
+    }
+
+    /// Leases of which some pair has relays.
+    pub(super) fn needy(&self) -> BTreeSet<LeaseId> {
+        self.kept.keys().map(|(lease, _)| *lease).collect()
+    }
+
+    /// The pairs that a relay is to carry for: all but its own node's.
+    pub(super) fn pairs(&self, carries: &LeaseId, relay: &PublicKey) -> Vec<Ends> {
+        let all = self.kept.keys().filter(|(lease, _)| lease == carries);
+        let all = all.map(|(_, pair)| *pair).filter(|p| !p.contains(relay));
+        all.take(PAIRS).collect()
+    }
+
+    /// Whether there are such pairs.
+    pub(super) fn serves(&self, carries: &LeaseId, relay: &PublicKey) -> bool {
+        let mut all = self.kept.keys().filter(|(lease, _)| lease == carries);
+        all.any(|(_, pair)| !pair.contains(relay))
+    }
+
+    /// Whether a pair of a lease has no way and no relay that carries for it.
+    pub(super) fn is_short(&self, carries: &LeaseId) -> bool {
+        let mut pairs = self.kept.keys().filter(|(lease, _)| lease == carries);
+        pairs.any(|(_, pair)| {
+            let by = |s: &Source| s.carries == *carries && s.carries() && s.bytes(pair).is_some();
+            !self.sources.iter().any(by)
+        })
+    }
+
+    /// Whether a node may be asked to carry now.
+    pub(super) fn may_ask(&self, node: &PublicKey, now_ms: u64) -> bool {
+        let rests = self.rests.get(node).is_some_and(|until| now_ms < *until);
+        !rests && !self.accused.contains(node)
+    }
+    /// Whether a node claimed to carry and did not.
+    pub fn is_accused(&self, node: &PublicKey) -> bool {
+        self.accused.contains(node)
+    }
+    /// Whether a leased relay did not answer its last wish well.
+    pub(super) fn fails(&self, paid_by: &LeaseId) -> bool {
+        let by = |s: &&Source| s.paid_by.is_some_and(|(lease, _)| lease == *paid_by);
+        self.sources.iter().filter(by).any(|s| s.failures > 0)
+    }
+
+    /// A relay answered a wish, or did not; the word was checked.
+    pub(super) fn answered(
+        &mut self,
+        source: (LeaseId, PublicKey, Option<LeaseId>),
+        answer: Option<(Vec<Ends>, Signed<Carried>)>,
+        next_ms: u64,
+        now_ms: u64,
+    ) {
+        let (carries, node, paid) = source;
+        let known = self
+            .sources
+            .iter_mut()
+            .find(|s| s.is(&carries, &node, paid));
+        let Some(source) = known else {
+            return;
+        };
+        (source.asking, source.ask_from_ms) = (false, next_ms);
+        match answer {
+            Some(answer) => {
+                if source.answer.is_none() {
+                    source.since_ms = now_ms;
+                }
+                (source.answer, source.failures) = (Some(answer), 0);
+            }
+            None => source.failures += 1,
+        }
+    }
+
+    /// Gives up relays that nobody needs, that fail, or that claimed what is not so; `pays` says
+    /// whether a lease still does.
+    pub(super) fn keep_sources(&mut self, now_ms: u64, pays: impl Fn(&LeaseId) -> bool) {
+        let needed = |s: &&Source| self.serves(&s.carries, &s.node);
+        let needed = self.sources.iter().filter(needed);
+        let needed: BTreeSet<_> = needed.map(|s| (s.carries, s.node)).collect();
+        let claims = |s: &&Source| self.claims(s, now_ms);
+        let accused: Vec<PublicKey> = self.sources.iter().filter(claims).map(|s| s.node).collect();
+        for node in &accused {
+            tracing::warn!(%node, "a relay claims to carry what neither end has heard");
+        }
+        self.accused.extend(accused);
+        let mut gone = Vec::new();
+        let accused = &self.accused;
+        self.sources.retain(|s| {
+            let failed = s.failures >= FAILURES;
+            let empty = s.paid_by.is_none() && s.answer.is_some() && !s.carries();
+            if failed || empty {
+                gone.push(s.node);
+            }
+            let paid = s.paid_by.is_none_or(|(lease, _)| pays(&lease));
+            needed.contains(&(s.carries, s.node))
+                && paid
+                && !(failed && s.paid_by.is_none())
+                && !empty
+                && !accused.contains(&s.node)
+        });
+        self.rests.retain(|_, until| now_ms < *until);
+        self.rests
+            .extend(gone.into_iter().map(|node| (node, now_ms + REST_MS)));
+    }
+
+    /// Whether a relay carries for none of its pairs and says of one that it does.
+    fn claims(&self, source: &Source, now_ms: u64) -> bool {
+        if source.answer.is_none() || now_ms < source.since_ms + JUDGE_MS {
+            return false;
+        }
+        let pairs = source.answer.iter().flat_map(|(pairs, _)| pairs);
+        let verdicts: Vec<Verdict> = pairs.map(|p| self.verdict(source, p, now_ms)).collect();
+        verdicts.iter().any(|v| matches!(v, Verdict::Claims))
+            && !verdicts.iter().any(|v| matches!(v, Verdict::Carries))
+    }
+
+    fn verdict(&self, source: &Source, pair: &Ends, now_ms: u64) -> Verdict {
+        let links = self.links_of(source.carries, pair, now_ms);
+        let (Some(links), Some(said)) = (links, source.bytes(pair)) else {
+            return Verdict::Unknown;
+        };
+        let tickets = source.tickets(pair).ends();
+        let count = |end: usize| -> Option<&ByRelay> {
+            let mut all = links[end].relayed.iter();
+            all.find(|by| by.ticket == tickets[end])
+        };
+        // An end that was not told of the relay yet says nothing of it.
+        let (Some(low), Some(high)) = (count(0), count(1)) else {
+            return Verdict::Unknown;
+        };
+        let heard = |by: &ByRelay| by.used || by.received > 0;
+        match heard(low) || heard(high) {
+            true => Verdict::Carries,
+            false if said.iter().all(|bytes| *bytes > 0) => Verdict::Claims,
+            false => Verdict::Unknown,
+        }
+    }
+
+    /// The relays by which a member may reach another.
+    pub(super) fn ways(&self, lease: LeaseId, from: &PublicKey, to: &PublicKey) -> Vec<RelayWay> {
+        let pair = ends(*from, *to);
+        let mut ways = Vec::new();
+        let stands = |s: &&Source| s.carries == lease && s.bytes(&pair).is_some();
+        for source in self.sources.iter().filter(stands) {
+            let ticket = source.tickets(&pair).ends()[usize::from(pair[1] == *from)];
+            let places = source.answer.iter().flat_map(|(_, a)| &a.said.places);
+            ways.extend(places.take(PLACES_TOLD).map(|place| RelayWay {
+                place: place.clone(),
+                ticket,
+            }));
+        }
+        ways.truncate(VIAS);
+        ways
+    }
+}
