@@ -25,11 +25,6 @@ use std::collections::BTreeMap;
 /// Variants that no world reaches: the type, the variant, the reason.
 pub const UNREACHED: &[(&str, &str, &str)] = &[
     (
-        "Input",
-        "About",
-        "a node's body says it: its machine, its owner's attributes, its round trips",
-    ),
-    (
         "Refusal",
         "AllOrNoneQuota",
         "takes 512 opened bids of one class, of 32 accounts with 16 each",

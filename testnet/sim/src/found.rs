@@ -54,6 +54,10 @@ fn key(kind: u8, n: usize) -> SecretKey {
 pub fn account_key(n: usize) -> SecretKey {
     key(1, n)
 }
+/// Signs what node `n` says of the ways of packets.
+pub(crate) fn node_secret(n: usize) -> SecretKey {
+    key(2, n)
+}
 /// The transport key of node `n`.
 pub fn node_key(n: usize) -> PublicKey {
     key(2, n).public()

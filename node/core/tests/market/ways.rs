@@ -4,13 +4,25 @@
 use crate::genesis::{key, node_key};
 use crate::world::World;
 use gridbay_core::agent::AgentReply;
-use gridbay_core::cluster::RelayWay;
+use gridbay_core::cluster::{Card, Cluster, RelayWay};
 use gridbay_core::relay::{ByRelay, Carried, Grant, Link, Links, Purse, Signed};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use serde::Serialize;
 
 impl World {
+    /// The networks that a node is in.
+    pub(crate) fn clusters(&self, n: usize) -> impl Iterator<Item = &Cluster> {
+        self.nodes[n].clusters.values()
+    }
+    /// The card of a node, another one after each start.
+    pub(crate) fn card(&self, n: usize) -> Card {
+        let mut public = [n as u8 + 2; 32];
+        public[31] = self.nodes[n].life as u8;
+        let places = vec![format!("127.0.0.1:{}", 4_000 + n)];
+        Card { public, places }
+    }
+
     fn signed<T: Serialize>(&self, n: usize, said: T) -> Box<Signed<T>> {
         let network = self.genesis.network();
         Box::new(Signed::new(&network, said, &key(2, n as u8)))

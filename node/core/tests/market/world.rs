@@ -6,7 +6,7 @@ use gridbay_core::adverts::Heard;
 use gridbay_core::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId, SignedStart};
 use gridbay_core::buy::NewOrder;
 use gridbay_core::buyer::Record;
-use gridbay_core::cluster::{Card, Cluster};
+use gridbay_core::cluster::Cluster;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
@@ -40,7 +40,7 @@ pub(crate) struct Node {
     pub(crate) clusters: BTreeMap<LeaseId, Cluster>,
     /// What it carries for others.
     pub(crate) relayed: BTreeMap<(Purse, LeaseId), Grant>,
-    life: u64,
+    pub(crate) life: u64,
     /// When the tick comes that was asked for last.
     wake: Option<u64>,
     pub(crate) up: bool,
@@ -225,18 +225,6 @@ impl World {
             self.nodes[n].withheld = withheld;
         }
         self.boot(n);
-    }
-
-    /// The networks that a node is in.
-    pub(crate) fn clusters(&self, n: usize) -> impl Iterator<Item = &Cluster> {
-        self.nodes[n].clusters.values()
-    }
-    /// The card of a node, another one after each start.
-    pub(crate) fn card(&self, n: usize) -> Card {
-        let mut public = [n as u8 + 2; 32];
-        public[31] = self.nodes[n].life as u8;
-        let places = vec![format!("127.0.0.1:{}", 4_000 + n)];
-        Card { public, places }
     }
 
     pub(crate) fn at(&mut self, after: u64, event: Event) {

@@ -32,6 +32,7 @@ mod i17_pace;
 mod i18_beacon;
 mod i19_members;
 mod i20_progress;
+mod i21_relays;
 pub mod judge;
 mod naive;
 mod pools;
@@ -66,6 +67,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i18_beacon::Reveals>::default(),
         Box::<i19_members::Members>::default(),
         Box::<i20_progress::Progress>::default(),
+        Box::<i21_relays::Relays>::default(),
     ];
     all.extend(ways::checks());
     // By their numbers; who is first to object is named.

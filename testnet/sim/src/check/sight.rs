@@ -55,7 +55,7 @@ pub enum Sight<'a> {
 
 /// An invariant that looks for its own breach.
 pub trait Check {
-    /// Its id: `I1` to `I20`.
+    /// Its id: `I1` to `I21`.
     fn id(&self) -> &'static str;
     /// Looks at an event.
     ///

@@ -39,9 +39,9 @@ variants!(COMMANDS, command_name, Command:
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
     StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
-    SaveWithheld, Connect, Disconnect, ShowCheckpoint, FetchCheckpoint, KeepCheckpoint;
+    SaveWithheld, Connect, Disconnect, ShowCheckpoint, FetchCheckpoint, KeepCheckpoint, ShowLinks, Relay, EndRelay;
     // A checkpoint of this world comes with its manifest.
-    ReadKept, ShowLinks, Relay, EndRelay
+    ReadKept
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

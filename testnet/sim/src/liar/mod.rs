@@ -14,6 +14,7 @@ mod double_spender;
 mod early_starter;
 mod equivocator_proposals;
 mod equivocator_votes;
+mod false_relay;
 mod flooder;
 mod forger;
 mod front_runner;
@@ -51,6 +52,7 @@ pub const LIES: &[Kind] = &[
     kind::<early_starter::EarlyStarter>("early_starter", true),
     kind::<equivocator_proposals::EquivocatorProposals>("equivocator_proposals", true),
     kind::<equivocator_votes::EquivocatorVotes>("equivocator_votes", true),
+    kind::<false_relay::FalseRelay>("false_relay", false),
     kind::<flooder::Flooder>("flooder", false),
     kind::<forger::Forger>("forger", false),
     kind::<front_runner::FrontRunner>("front_runner", true),

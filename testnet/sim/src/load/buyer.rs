@@ -1,7 +1,7 @@
 //! The deeds of all buyers through their own nodes: they order, and cancel.
 
 use crate::world::World;
-use gridbay_core::buy::{NewOrder, Relaying, Terms};
+use gridbay_core::buy::{NewOrder, RelayPay, Relaying, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::checkpoint::Checkpoint;
@@ -38,13 +38,23 @@ impl World {
         self.load.placed.push((node, key));
         // Every other order of several tasks has a network.
         let network = tasks > 1 && key.0.is_multiple_of(2);
-        let spec = JobSpec {
+        let mut spec = JobSpec {
             network,
             ..self.job()
         };
+        // Some networks live long enough to need relays, and some of their users pay.
+        let long = network && key.0.is_multiple_of(8);
+        if long {
+            spec.argv[1] = "20".into();
+        }
+        let limit = micros(1_000);
+        let relay = match long && key.0.is_multiple_of(16) {
+            true => Relaying::Paid(RelayPay { limit, slots: 20 }),
+            false => Relaying::Free,
+        };
         let order = NewOrder {
             worth: None,
-            relay: Relaying::Free,
+            relay,
             key,
             entropy: self.load.rng.bytes32(),
             name: format!("job{}", key.0),

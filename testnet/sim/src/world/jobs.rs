@@ -5,12 +5,14 @@
 use super::World;
 use super::machine::Played;
 use super::queue::Event;
+use super::ways::place;
 use crate::clock::EPOCH_MS;
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::cluster::{Card, Member};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_core::presence::{Presence, Reach, Way};
+use gridbay_core::relay::is_relay;
 use gridbay_protocol::job::{JobExit, JobSpec};
 
 impl World {
@@ -66,6 +68,11 @@ impl World {
             Effect::Connect { token, cluster } => {
                 let reach = cluster.others.iter().map(reached).collect();
                 let card = card(n, self.machines[n].life);
+                let keep = Effect::Connect {
+                    token: None,
+                    cluster,
+                };
+                self.perform_on_plane(n, keep);
                 if let Some(token) = token {
                     let presence = Box::new(Presence { card, reach });
                     self.answer(n, token, AgentReply::Present(presence));
@@ -75,13 +82,16 @@ impl World {
                 shelf.memos.remove(&job);
                 shelf.jobs.remove(&job);
             }
-            _ => {}
+            other => self.perform_on_plane(n, other),
         }
     }
     fn start_job(&mut self, n: usize, job: RunId, spec: JobSpec) {
         let started_ms = EPOCH_MS + self.now;
         let phase = Phase::Running { started_ms };
-        let seconds: u64 = spec.argv.get(1).and_then(|s| s.parse().ok()).unwrap_or(1);
+        // What only holds a relay's unit goes on for long.
+        let other = if is_relay(&spec) { 500 } else { 1 };
+        let seconds = spec.argv.get(1).and_then(|s| s.parse().ok());
+        let seconds: u64 = seconds.unwrap_or(other);
         let jobs = &mut self.machines[n].shelf.jobs;
         let slept_ms = jobs.get(&job).map_or(0, |staged| staged.slept_ms);
         let played = Played {
@@ -157,7 +167,7 @@ fn card(n: usize, life: u64) -> Card {
     let mut public = [9; 32];
     public[..8].copy_from_slice(&(n as u64).to_be_bytes());
     public[8..16].copy_from_slice(&life.to_be_bytes());
-    let places = vec![format!("10.0.0.{}:4100", n % 250 + 1)];
+    let places = vec![place(n)];
     Card { public, places }
 }
 

@@ -1,6 +1,7 @@
 //! One node's computer: its disk and clock, the things that outlive the node's process, and the
 //! process itself.
 
+use super::ways::{self, Plane};
 use crate::clock::Clock;
 use crate::found::{account_key, chain, node_key, provider, validator_key};
 use crate::liar::Lie;
@@ -55,6 +56,7 @@ pub struct Machine {
     /// Replies to its user, of all lives.
     pub replies: Vec<Reply>,
     pub(crate) shelf: Shelf,
+    pub(crate) plane: Plane,
     pub(crate) wake: Option<u64>,
     pub(crate) paused_until: u64,
     pub(crate) lag_ms: u64,
@@ -76,6 +78,7 @@ impl Machine {
             lie,
             replies: Vec::new(),
             shelf: Shelf::default(),
+            plane: Plane::default(),
             wake: None,
             paused_until: 0,
             lag_ms: 0,
@@ -118,6 +121,8 @@ impl Machine {
         };
         let mut core = Core::new(parts);
         core.seek_hints();
+        core.relays(ways::terms(n));
+        self.plane = Plane::default();
         if !self.shelf.withheld.is_empty() {
             let offers = Withheld::decode(&self.shelf.withheld).expect("own offers");
             core.withhold(offers, false);

@@ -2,6 +2,7 @@
 
 use super::World;
 use super::queue::Event;
+use super::ways::about;
 use crate::check::Sight;
 use crate::fault::{Fault, Leaves};
 use crate::found::node_key;
@@ -93,6 +94,7 @@ impl World {
             Ok(()) => {
                 self.trace.note(self.now, "up");
                 self.input(node, 0, Input::Start);
+                self.input(node, 1, Input::About(about(node)));
                 let fresh = std::mem::take(&mut self.machines[node].fresh);
                 self.show(&Sight::Up { node, fresh });
                 self.review_links();

@@ -172,6 +172,7 @@ each!(
     early_starter,
     equivocator_proposals,
     equivocator_votes,
+    false_relay,
     flooder,
     forger,
     front_runner,
