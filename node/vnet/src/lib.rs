@@ -14,6 +14,7 @@
 //! 3. [`path`]: how two members reach each other, and when they change the way.
 //! 4. [`session`]: to which lease and pair a datagram belongs.
 //! 5. [`relay`]: who may send through this node to whom.
+//! 6. [`mirror`]: from which address a node's datagrams come, as others see it.
 //!
 //! The shell, for Linux:
 //!
@@ -29,6 +30,7 @@ pub mod engine;
 #[cfg(target_os = "linux")]
 pub mod fds;
 pub mod keys;
+pub mod mirror;
 #[cfg(target_os = "linux")]
 mod offload;
 pub mod packet;

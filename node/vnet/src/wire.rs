@@ -5,6 +5,7 @@
 //! 0x10 0 0 0 | tag 8      an initiation, with whom it is for in front
 //! 0x11, 0x12              probe and answer (see the path's messages)
 //! 0x20 0 0 0 | ticket 16  anything, to be sent on by a relay
+//! 0x30, 0x31              from where do my datagrams come (see the mirror)
 //! ```
 //!
 //! WireGuard's initiation does not say which key it is for; one that stands bare is dropped. The

@@ -9,6 +9,7 @@
 mod api;
 mod inbox;
 mod lease;
+mod mirror;
 mod port;
 mod relay;
 mod rx;
@@ -35,6 +36,7 @@ pub use status::{LeaseStatus, PairStatus, Volume};
 pub use user::User;
 
 use crate::drops::{Counters, Drops};
+use crate::mirror::Mirror;
 use crate::path::Time;
 use crate::relay::Relay;
 pub use crate::user::Listener;
@@ -70,6 +72,7 @@ struct Shared {
     sessions: RwLock<Sessions>,
     leases: RwLock<HashMap<LeaseId, Arc<Lease>>>,
     relay: Mutex<Relay>,
+    mirror: Mutex<Mirror>,
     /// Of what belongs to no lease.
     drops: Counters,
     started: Instant,
@@ -109,6 +112,7 @@ impl Engine {
             sessions: RwLock::new(Sessions::new(seed)),
             leases: RwLock::default(),
             relay: Mutex::default(),
+            mirror: Mutex::default(),
             drops: Counters::default(),
             started: Instant::now(),
             stopped: AtomicBool::new(false),

@@ -21,8 +21,9 @@ use super::lease::{FRAME, Lease, Pair};
 use super::port::Same;
 use super::relay::Forward;
 use super::socket::plain;
-use super::{Shared, held};
+use super::{Shared, held, mirror};
 use crate::drops::Drop;
+use crate::mirror::{ANSWER, QUESTION};
 use crate::offload::Merger;
 use crate::path::{PONG, PROBE, Ticket, tag_of};
 use crate::wire;
@@ -111,6 +112,7 @@ impl Work {
             Some(&wire::HELLO) => self.hello(shared, frame, source),
             Some(&(PROBE | PONG)) => probe(shared, frame, source),
             Some(&wire::RELAYED) => self.forward.take(shared, frame, source),
+            Some(&(QUESTION | ANSWER)) => mirror::take(shared, frame, source),
             Some(&wire::INITIATION) => shared.drops.add(Drop::Outsider, 1),
             _ => shared.drops.add(Drop::Malformed, 1),
         }

@@ -46,8 +46,8 @@ impl User {
     /// Listens on a port of both addresses of the rank.
     ///
     /// # Errors
-    /// `AddrInUse` if something listens there, `InvalidInput` for port 0, `NotConnected` if the rank
-    /// is detached or the lease closed.
+    /// `AddrInUse` if something listens there, `InvalidInput` for port 0, `NotConnected` if the
+    /// rank is detached or the lease closed.
     pub fn listen(&self, port: u16) -> io::Result<Listener> {
         self.desk.listen(port)
     }

@@ -27,7 +27,8 @@ pub(crate) const PONG: u8 = 0x12;
 pub(super) const LENGTH: usize = NUMBER + 8 + SEEN + CODE;
 
 const NUMBER: usize = 4 + TAG;
-const SEEN: usize = 19;
+/// Bytes of an address.
+pub(crate) const SEEN: usize = 19;
 const CODE: usize = 16;
 
 /// What two members of a lease share for probing the paths between them.
@@ -170,7 +171,7 @@ fn same(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len() && differences.fold(0, |all, one| all | one) == 0
 }
 
-fn seen_bytes(source: SocketAddr) -> [u8; SEEN] {
+pub(crate) fn seen_bytes(source: SocketAddr) -> [u8; SEEN] {
     let mut bytes = [0; SEEN];
     bytes[1..3].copy_from_slice(&source.port().to_be_bytes());
     match source.ip() {
@@ -186,7 +187,7 @@ fn seen_bytes(source: SocketAddr) -> [u8; SEEN] {
     bytes
 }
 
-fn seen_address(bytes: &[u8]) -> Option<SocketAddr> {
+pub(crate) fn seen_address(bytes: &[u8]) -> Option<SocketAddr> {
     let port = u16::from_be_bytes(bytes.get(1..3)?.try_into().ok()?);
     let octets: [u8; 16] = bytes.get(3..SEEN)?.try_into().ok()?;
     let ip = match bytes[0] {

@@ -15,9 +15,12 @@
 //! 5. A way that answers is probed each 20 s, in use or not; that keeps NATs open.
 //! 6. An authentic datagram from a source that is no candidate makes it one, and it is probed: the
 //!    other member has moved, or its NAT gave it a new port. One a second at the most.
-//! 7. On the way in use packets of 1280, 1420 and 8900 bytes are tried by probes as long as the
+//! 7. A way in use on which the other member's datagrams came, and then none for [`SUSPECT`], is
+//!    probed once. Whoever is behind a NAT that gave it a new address, or behind a relay that knows
+//!    the old one, is not heard until it sends; and it may have nothing to send.
+//! 8. On the way in use packets of 1280, 1420 and 8900 bytes are tried by probes as long as the
 //!    sealed packet would be; the largest that is answered is what the way takes.
-//! 8. Each end chooses for itself; the two directions may take different ways.
+//! 9. Each end chooses for itself; the two directions may take different ways.
 
 mod candidate;
 mod message;
@@ -28,7 +31,7 @@ use std::time::Duration;
 pub use candidate::{Candidate, Kind, Ticket, Time, Via};
 use candidate::{KEEPALIVE, Way};
 use message::Message;
-pub(crate) use message::{PONG, PROBE, cut};
+pub(crate) use message::{PONG, PROBE, SEEN, cut, seen_address, seen_bytes};
 pub use message::{PathKeys, tag_of};
 
 /// Candidates of a pair at the most.
@@ -78,6 +81,8 @@ pub struct Path {
     /// When something was first sent on the active way after it was last heard.
     unanswered: Option<Time>,
     answers: (u64, u32),
+    /// When a datagram last came on the way in use, as long as nothing was done about it.
+    traffic: Option<Time>,
     seen: Option<SocketAddr>,
     outputs: Vec<Output>,
 }
@@ -94,6 +99,7 @@ impl Path {
             learned: None,
             unanswered: None,
             answers: (0, 0),
+            traffic: None,
             seen: None,
             outputs: Vec::new(),
         }
@@ -208,6 +214,12 @@ impl Path {
 
     /// An authentic datagram of the other member came from this source.
     pub fn heard(&mut self, source: SocketAddr, now: Time) {
+        self.traffic = Some(now);
+        self.came(source, now);
+    }
+
+    /// The same, or a probe.
+    fn came(&mut self, source: SocketAddr, now: Time) {
         match self
             .ways
             .iter_mut()
@@ -228,7 +240,7 @@ impl Path {
         match self.keys.open(bytes) {
             Some(Message::Probe { number }) => {
                 self.answer(number, source, now);
-                self.heard(source, now);
+                self.came(source, now);
             }
             Some(Message::Pong { number, seen }) => {
                 let found = self
@@ -251,6 +263,7 @@ impl Path {
     /// Time passes: probes that are due, and a silent way is given up.
     pub fn tick(&mut self, now: Time) {
         self.judge(now);
+        self.look_after(now);
         for at in 0..self.ways.len() {
             let number = self.keys.number(self.counter);
             let way = &mut self.ways[at];
@@ -267,7 +280,7 @@ impl Path {
         self.try_sizes(now);
     }
 
-    /// Rule 7.
+    /// Rule 8.
     fn try_sizes(&mut self, now: Time) {
         let Some(at) = self.active else {
             return;
@@ -306,6 +319,16 @@ impl Path {
                 if other != at && way.answers && stale && waits {
                     way.next = now;
                 }
+            }
+        }
+    }
+
+    /// Rule 7.
+    fn look_after(&mut self, now: Time) {
+        if self.traffic.is_some_and(|last| last + SUSPECT <= now) {
+            self.traffic = None;
+            if let Some(at) = self.active {
+                self.ways[at].next = now;
             }
         }
     }

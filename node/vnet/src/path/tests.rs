@@ -253,3 +253,15 @@ fn the_size_that_a_way_takes_is_found() {
         assert!(world.probes < probes + 5, "it does not go on");
     }
 }
+
+#[test]
+fn silence_after_traffic_is_looked_into_once() {
+    let mut world = World::usual();
+    world.pass(Duration::from_secs(8), true);
+    world.probes = 0;
+    world.pass(Duration::from_secs(3), false);
+    // Its own, and its answers to the other end, which sent last and doubts both ways.
+    assert_eq!(world.probes, 3);
+    world.pass(Duration::from_secs(5), false);
+    assert_eq!(world.probes, 3);
+}

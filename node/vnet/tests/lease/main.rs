@@ -9,6 +9,7 @@
 mod commands;
 mod device;
 mod leases;
+mod mirror;
 mod nodes;
 mod rank;
 mod refused;

@@ -1,0 +1,204 @@
+//! Who am I: from which address a node's datagrams come, as others see it.
+//!
+//! ```text
+//! question: 0x30 0 0 0 | number 16 | zeros up to the answer's length or more
+//! answer:   0x31 0 0 0 | number 16 | seen 19
+//! ```
+//!
+//! 1. Every engine answers everybody, at most [`ANSWERS`] times in a second, and never with more
+//!    bytes than it was asked with: who forges a source gains nothing.
+//! 2. An answer counts only if it has the number of a question that is still open, and comes from
+//!    where that was sent. Numbers are random, so nobody else can answer.
+//! 3. What was seen is forgotten after [`FRESH`]. Asking again before that keeps the way through a
+//!    NAT open.
+//! 4. Two places that see different addresses are told apart by a NAT that gives each destination
+//!    another port ([`outside`]): punching through it is of no use.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use crate::path::{SEEN, Time, seen_address, seen_bytes};
+
+/// First byte of a question.
+pub(crate) const QUESTION: u8 = 0x30;
+/// First byte of an answer.
+pub(crate) const ANSWER: u8 = 0x31;
+/// What a question is known by.
+pub(crate) type Number = [u8; 16];
+
+/// Bytes of an answer, and of the shortest question.
+const LENGTH: usize = HEAD + SEEN;
+/// Bytes in front of what was seen.
+const HEAD: usize = 20;
+/// Answers in one second at the most.
+const ANSWERS: u32 = 100;
+/// How long a question stays open.
+const OPEN: Duration = Duration::from_secs(10);
+/// How long an answer is worth something.
+const FRESH: Duration = Duration::from_secs(75);
+/// Questions and answers that are remembered at the most.
+const MOST: usize = 16;
+
+/// What is known of a node's own address, as others see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// Nobody has said.
+    Unknown,
+    /// Everybody who was asked sees this one.
+    Same(SocketAddr),
+    /// Different places see different ones.
+    Varies,
+}
+
+/// What several places, each with what it sees, say together about one family of addresses.
+pub fn outside(seen: &[(SocketAddr, SocketAddr)], v4: bool) -> Outside {
+    let mut all = seen.iter().map(|(_, seen)| *seen);
+    let mut all = all.by_ref().filter(|seen| seen.is_ipv4() == v4);
+    match all.next() {
+        None => Outside::Unknown,
+        Some(first) if all.all(|other| other == first) => Outside::Same(first),
+        Some(_) => Outside::Varies,
+    }
+}
+
+/// Rules 1 to 3.
+#[derive(Debug, Default)]
+pub(crate) struct Mirror {
+    open: Vec<(SocketAddr, Number, Time)>,
+    seen: Vec<(SocketAddr, SocketAddr, Time)>,
+    answers: (u64, u32),
+}
+
+impl Mirror {
+    /// A question to a place; the number must be a random one.
+    pub(crate) fn ask(&mut self, at: SocketAddr, number: Number, now: Time) -> Vec<u8> {
+        self.open.retain(|(_, _, asked)| *asked + OPEN > now);
+        if self.open.len() == MOST {
+            self.open.remove(0);
+        }
+        self.open.push((at, number, now));
+        let mut question = head(QUESTION, &number);
+        question.resize(LENGTH, 0);
+        question
+    }
+
+    /// The answer to a question, if it is one and may be answered.
+    pub(crate) fn answer(
+        &mut self,
+        question: &[u8],
+        source: SocketAddr,
+        now: Time,
+    ) -> Option<Vec<u8>> {
+        let number = number(question).filter(|_| question.len() >= LENGTH)?;
+        if self.answers.0 != now.as_secs() {
+            self.answers = (now.as_secs(), 0);
+        }
+        if self.answers.1 == ANSWERS {
+            return None;
+        }
+        self.answers.1 += 1;
+        let mut answer = head(ANSWER, &number);
+        answer.extend(seen_bytes(source));
+        Some(answer)
+    }
+
+    /// An answer comes; whether it is one to a question of ours.
+    pub(crate) fn answered(&mut self, answer: &[u8], source: SocketAddr, now: Time) -> bool {
+        let content = number(answer).zip(answer.get(HEAD..).and_then(seen_address));
+        let Some((number, seen)) = content.filter(|_| answer.len() == LENGTH) else {
+            return false;
+        };
+        let fits = |(at, of, asked): &(SocketAddr, Number, Time)| {
+            *at == source && *of == number && *asked + OPEN > now
+        };
+        let Some(at) = self.open.iter().position(fits) else {
+            return false;
+        };
+        self.open.remove(at);
+        self.seen.retain(|(of, _, _)| *of != source);
+        if self.seen.len() == MOST {
+            self.seen.remove(0);
+        }
+        self.seen.push((source, seen, now));
+        true
+    }
+
+    /// Who was asked, with what it sees.
+    pub(crate) fn seen(&self, now: Time) -> Vec<(SocketAddr, SocketAddr)> {
+        let fresh = self.seen.iter().filter(|(_, _, at)| *at + FRESH > now);
+        fresh.map(|(of, seen, _)| (*of, *seen)).collect()
+    }
+}
+
+fn head(kind: u8, number: &Number) -> Vec<u8> {
+    [&[kind, 0, 0, 0], &number[..]].concat()
+}
+
+fn number(bytes: &[u8]) -> Option<Number> {
+    bytes.get(4..HEAD)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> SocketAddr {
+        text.parse().expect("an address")
+    }
+
+    const NOW: Time = Duration::from_secs(100);
+
+    #[test]
+    fn one_learns_where_one_is_seen() {
+        let (mut asks, mut answers) = (Mirror::default(), Mirror::default());
+        let (place, own) = (at("9.9.9.9:4000"), at("[2001:db8::1]:77"));
+        let question = asks.ask(place, [7; 16], NOW);
+        let answer = answers.answer(&question, own, NOW).expect("an answer");
+        assert!(answer.len() <= question.len());
+        assert!(asks.answered(&answer, place, NOW));
+        assert_eq!(asks.seen(NOW), [(place, own)]);
+        assert!(!asks.answered(&answer, place, NOW), "only once");
+        assert_eq!(asks.seen(NOW + FRESH), []);
+    }
+
+    #[test]
+    fn what_was_not_asked_is_no_answer() {
+        let (mut asks, mut answers) = (Mirror::default(), Mirror::default());
+        let (place, other) = (at("9.9.9.9:4000"), at("9.9.9.9:4001"));
+        let question = asks.ask(place, [7; 16], NOW);
+        let answer = answers.answer(&question, other, NOW).expect("an answer");
+        assert!(!asks.answered(&answer, other, NOW), "another place");
+        let mut guessed = answer.clone();
+        guessed[4] ^= 1;
+        assert!(!asks.answered(&guessed, place, NOW), "another number");
+        assert!(!asks.answered(&answer[..LENGTH - 1], place, NOW));
+        assert!(!asks.answered(&answer, place, NOW + OPEN), "too late");
+        assert_eq!(asks.seen(NOW), []);
+    }
+
+    #[test]
+    fn answers_are_few_and_no_longer_than_questions() {
+        let mut answers = Mirror::default();
+        let question = Mirror::default().ask(at("9.9.9.9:1"), [1; 16], NOW);
+        let source = at("1.1.1.1:1");
+        assert_eq!(answers.answer(&question[..LENGTH - 1], source, NOW), None);
+        let mut given = || answers.answer(&question, source, NOW).is_some();
+        assert_eq!((0..500).filter(|_| given()).count(), ANSWERS as usize);
+        let later = NOW + Duration::from_secs(1);
+        assert!(answers.answer(&question, source, later).is_some());
+    }
+
+    #[test]
+    fn ports_that_differ_tell_of_the_nat() {
+        let (a, b) = (at("9.9.9.9:1"), at("8.8.8.8:1"));
+        let own = [at("5.5.5.5:10"), at("5.5.5.5:11")];
+        assert_eq!(outside(&[], true), Outside::Unknown);
+        assert_eq!(
+            outside(&[(a, own[0]), (b, own[0])], true),
+            Outside::Same(own[0])
+        );
+        assert_eq!(outside(&[(a, own[0]), (b, own[1])], true), Outside::Varies);
+        let v6 = (at("[::9]:1"), at("[::5]:10"));
+        assert_eq!(outside(&[(a, own[0]), v6], false), Outside::Same(v6.1));
+    }
+}
