@@ -111,7 +111,7 @@ impl NodeBackend {
             discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
             guests: Guests::open(parts.guests.clone()),
-            carried: held::carry::permits(),
+            carried: held::bounds::permits(),
             parts,
         }
     }

@@ -6,6 +6,7 @@
 //! 3. Bytes go both ways until either end is gone. Such a connection is no request any more: it
 //!    holds no turn and no slot, and has a bound of its own ([`CARRIED`]).
 
+use super::bounds::CARRIED;
 use super::way::line;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::Node;
@@ -25,13 +26,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, copy_buf, split};
 use tokio::net::UnixStream;
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// What a connection becomes.
 pub(crate) const PROTOCOL: &str = "gridbay-rank";
-/// Such connections at a time.
-pub(crate) const CARRIED: usize = 512;
 /// Bytes on their way in one direction.
 const BUFFER: usize = 256 * 1024;
 /// Time for the client to say its order.
@@ -70,11 +68,6 @@ pub(super) async fn upgrade(
         .header(header::UPGRADE, PROTOCOL)
         .body(Body::empty());
     switched.map_err(|e| ApiError::new(ErrorCode::Internal, e.to_string(), ""))
-}
-
-/// As many as may be open at a time.
-pub(crate) fn permits() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(CARRIED))
 }
 
 async fn carry(

@@ -1,10 +1,12 @@
 //! Clusters that an owner holds: jobs whose ranks run what the owner signs.
 
 mod admitted;
+pub(crate) mod bounds;
 pub(crate) mod carry;
+mod guests;
 pub(crate) mod handle;
 pub(crate) mod routes;
 pub(crate) mod types;
 mod way;
 
-pub(crate) use admitted::Guests;
+pub(crate) use guests::Guests;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::kind::Kind;
 use super::serve::{code, serve};
-use super::wire::{Order, port};
+use super::wire::{Order, port, variable};
 use super::{PROGRAM, call};
 
 /// How long the others may take to appear: their inputs may be large.
@@ -52,12 +52,6 @@ fn run(kind: Kind, program: &[&str], size: u32) -> io::Result<i32> {
         let _ended = child.wait();
     }
     ended
-}
-
-pub(super) fn variable<T: std::str::FromStr>(name: &str) -> io::Result<T> {
-    let value = std::env::var(name).ok().and_then(|v| v.parse().ok());
-    let missing = || io::Error::other(format!("no {name}: not a task of a job with a network"));
-    value.ok_or_else(missing)
 }
 
 /// Waits until a rank answers.

@@ -1,6 +1,8 @@
 //! The orders that a rank of a held cluster takes, and its answers.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
 
 use gridbay_protocol::ids::byte_array;
 use gridbay_protocol::keys::PublicKey;
@@ -12,6 +14,9 @@ use crate::terminal::Size;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Id(#[serde(with = "byte_array")] pub(crate) [u8; 16]);
+
+/// How long a program or a transfer waits for its asker to come back.
+pub(crate) const KEEP: Duration = Duration::from_secs(300);
 
 /// What a rank is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -185,6 +190,11 @@ impl Refusal {
     pub(crate) fn new(kind: Why, why: impl Into<String>) -> Refusal {
         let why = why.into();
         Refusal { kind, why }
+    }
+
+    /// Of what the system says.
+    pub(crate) fn failed(error: &io::Error) -> Refusal {
+        Refusal::new(Why::Failed, error.to_string())
     }
 }
 

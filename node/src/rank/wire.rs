@@ -131,6 +131,13 @@ pub(crate) const PORT_OF_RUN: &str = "GRIDBAY_RUN_PORT";
 /// Variable with the secret that orders among the ranks of such a run come with.
 pub(crate) const SECRET_OF_RUN: &str = "GRIDBAY_RUN_SECRET";
 
+/// A variable by which a task knows its place.
+pub(super) fn variable<T: std::str::FromStr>(name: &str) -> io::Result<T> {
+    let value = std::env::var(name).ok().and_then(|v| v.parse().ok());
+    let missing = || io::Error::other(format!("no {name}: not a task of a job with a network"));
+    value.ok_or_else(missing)
+}
+
 /// The port at which the ranks of this process's run take orders.
 pub(super) fn port() -> u16 {
     let given = std::env::var(PORT_OF_RUN).ok();

@@ -4,7 +4,6 @@ use std::io;
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::failed;
 use super::put::{inside, tell};
 use crate::rank::files::{self, Entry};
 use crate::rank::order::{Answer, Get, Refusal, Why};
@@ -20,7 +19,7 @@ pub(super) fn send(order: &Get, connection: TcpStream) -> Result<io::Result<()>,
     let (mut entries, mut left): (Vec<Entry>, Vec<String>) = (Vec::new(), Vec::new());
     for path in &order.paths {
         let place = inside(path)?;
-        let here = std::env::current_dir().map_err(|e| failed(&e))?;
+        let here = std::env::current_dir().map_err(|e| Refusal::failed(&e))?;
         let name = place.file_name().and_then(|name| name.to_str());
         let name = name.filter(|_| place != here).unwrap_or_default();
         let (found, without) = files::list(&place, name).map_err(|e| {

@@ -4,7 +4,7 @@
 //! 1. Each connection begins with a nonce of the rank, and one signed order
 //!    ([`super::signed`]). An order counts that its owner signed, or a key that the owner admitted
 //!    ([`keys`]).
-//! 2. A program that runs ([`session`]) outlives its connection for a while ([`KEEP`]): the one who
+//! 2. A program that runs ([`session`]) outlives its connection for a while ([`KEEP`](super::order::KEEP)): the one who
 //!    started it comes back and goes on where it was.
 //! 3. Files come and go over a connection each ([`put`], [`get`]), and go on behind what is there
 //!    after a cut.
@@ -17,37 +17,33 @@ mod processes;
 mod put;
 mod session;
 mod table;
+mod thread;
 
 use std::io;
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use gridbay_protocol::keys::PublicKey;
 
-use super::lead::variable;
 use super::order::{Answer, Command, Refusal, Why};
 use super::signed::{Hello, Place, Signed, VERSION};
-use super::wire::{PORT, Wire, read_line, write_line};
+use super::wire::{PORT, Wire, read_line, variable, write_line};
 use keys::{Keys, Who};
 use put::Transfers;
 use table::Table;
+use thread::start;
 
 /// Variable with the key whose orders count.
 pub(crate) const OWNER: &str = "GRIDBAY_OWNER";
 /// Variable with the network in which the lease was bought.
 pub(crate) const NETWORK: &str = "GRIDBAY_NETWORK";
 
-/// How long a program or a transfer waits for its asker to come back.
-pub(crate) const KEEP: Duration = Duration::from_secs(300);
 /// Connections at a time.
 const CONNECTIONS: usize = 256;
 /// Time for an order to come.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Stack of a thread: they are many, and a job's address space is bounded.
-const STACK: usize = 256 * 1024;
 
 /// The rank.
 pub(super) struct Hold {
@@ -71,13 +67,6 @@ pub(super) fn hold() -> io::Result<i32> {
     Ok(0)
 }
 
-/// Starts a thread, unless there may be no more of them.
-fn start<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> io::Result<JoinHandle<T>> {
-    thread::Builder::new().stack_size(STACK).spawn(work)
-}
-
 impl Hold {
     /// A rank at a place, for an owner.
     pub(super) fn new(place: Place, owner: PublicKey) -> io::Result<Arc<Hold>> {
@@ -98,7 +87,7 @@ impl Hold {
         for connection in listener.incoming() {
             let Ok(connection) = connection else {
                 // No descriptor is free: some will be.
-                thread::sleep(Duration::from_millis(50));
+                std::thread::sleep(Duration::from_millis(50));
                 continue;
             };
             let hold = Arc::clone(self);
@@ -149,7 +138,7 @@ impl Hold {
         by: Who,
         connection: &TcpStream,
     ) -> Result<Option<Answer>, Refusal> {
-        let own = || connection.again().map_err(|e| failed(&e));
+        let own = || connection.again().map_err(|e| Refusal::failed(&e));
         match order {
             Command::Start(order) => {
                 let session = self.table.begin(order, by)?;
@@ -189,8 +178,4 @@ impl Hold {
             }
         }
     }
-}
-
-fn failed(error: &io::Error) -> Refusal {
-    Refusal::new(Why::Failed, error.to_string())
 }

@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 use gridbay_protocol::keys::PublicKey;
 
 use super::keys::Who;
-use super::{KEEP, failed};
 use crate::rank::files::Receiver;
-use crate::rank::order::{Answer, Id, Put, Refusal, Why};
+use crate::rank::order::{Answer, Id, KEEP, Put, Refusal, Why};
 use crate::rank::wire::{DATA, Kind, Wire, read_into, write_frame, write_line};
 
 /// Transfers at a time.
@@ -45,7 +44,7 @@ impl Transfers {
         by: &Who,
         mut connection: TcpStream,
     ) -> Result<io::Result<()>, Refusal> {
-        let again = connection.again().map_err(|e| failed(&e))?;
+        let again = connection.again().map_err(|e| Refusal::failed(&e))?;
         let receiver = self.receiver(order, by, again)?;
         // The last connection, if there is one, is cut by now.
         let mut receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,7 +107,8 @@ impl Transfers {
                 (place.parent().unwrap_or(&place), name.map(str::to_owned))
             }
         };
-        let receiver = Receiver::new(folder, name, order.transfer).map_err(|e| failed(&e))?;
+        let receiver =
+            Receiver::new(folder, name, order.transfer).map_err(|e| Refusal::failed(&e))?;
         let receiver = Arc::new(Mutex::new(receiver));
         let transfer = Transfer {
             by: by.key,
@@ -131,13 +131,13 @@ pub(super) fn inside(path: &str) -> Result<PathBuf, Refusal> {
         let why = format!("`{path}`: paths have no `..`");
         return Err(Refusal::new(Why::Invalid, why));
     }
-    let here = std::env::current_dir().map_err(|e| failed(&e))?;
+    let here = std::env::current_dir().map_err(|e| Refusal::failed(&e))?;
     Ok(here.join(path).components().collect())
 }
 
 /// Writes all that comes into a file.
 pub(super) fn plain(to: &str, mut connection: TcpStream) -> Result<io::Result<()>, Refusal> {
-    let mut file = File::create(inside(to)?).map_err(|e| failed(&e))?;
+    let mut file = File::create(inside(to)?).map_err(|e| Refusal::failed(&e))?;
     let mut copy = || {
         connection.bound(Some(SILENCE), Some(SILENCE))?;
         write_line(&connection, &Answer::Done)?;

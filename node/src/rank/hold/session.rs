@@ -15,7 +15,8 @@ use nix::sys::wait::{self, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use super::keys::Who;
-use super::{processes, start};
+use super::processes;
+use super::thread::start;
 use crate::rank::link::{Frame, Link};
 use crate::rank::order::{Answer, Id, Program, Start};
 use crate::rank::serve::code;

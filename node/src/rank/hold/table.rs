@@ -9,9 +9,9 @@ use gridbay_protocol::keys::PublicKey;
 use nix::sys::signal::Signal;
 
 use super::keys::Who;
+use super::processes;
 use super::session::Session;
-use super::{KEEP, failed, processes};
-use crate::rank::order::{GRACE, Id, Program, Refusal, Start, Why};
+use crate::rank::order::{GRACE, Id, KEEP, Program, Refusal, Start, Why};
 
 /// Programs at a time.
 const PROGRAMS: usize = 32;
@@ -48,7 +48,7 @@ impl Table {
         state.last = state.last.wrapping_add(1);
         let (number, table) = (state.last, Arc::clone(self));
         let begun = Session::new(order, by, number, move |number| table.remove(number));
-        let session = begun.map_err(|e| failed(&e))?;
+        let session = begun.map_err(|e| Refusal::failed(&e))?;
         state.programs.insert(number, Arc::clone(&session));
         Ok(session)
     }

@@ -9,8 +9,7 @@ pub(crate) mod program;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::hold::KEEP;
-use super::order::{Answer, Command, Refusal, Why};
+use super::order::{Answer, Command, KEEP, Refusal, Why};
 use super::wire::{Wire, read_line};
 use crate::api::{ApiError, ErrorCode};
 
