@@ -1,4 +1,8 @@
-//! `lease list|show|net`: leases that this node has bought or sold, and their networks.
+//! `lease list|show|net|connect|disconnect`: leases that this node has bought or sold, and their
+//! networks.
+
+mod connect;
+mod socks;
 
 use super::context::Context;
 use super::error::{CliError, During as _};
@@ -25,10 +29,19 @@ pub(super) enum LeaseCommand {
         /// The beginning of its id, or of its job's
         id: String,
     },
+    Connect(connect::ConnectArgs),
+    /// Leave the private network of a lease
+    Disconnect {
+        /// The beginning of its id, or of its job's
+        id: String,
+    },
 }
 
 impl LeaseCommand {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        if let LeaseCommand::Connect(args) = self {
+            return args.run(at);
+        }
         at.wait(async {
             let client = at.client()?;
             match self {
@@ -41,6 +54,13 @@ impl LeaseCommand {
                     let path = format!("/leases/{id}");
                     let lease: LeaseView = client.get(&path).await.during("no lease")?;
                     at.show(&lease, describe)
+                }
+                LeaseCommand::Connect(_) => Ok(()),
+                LeaseCommand::Disconnect { id } => {
+                    let path = format!("/leases/{id}/disconnect");
+                    let left = client.post(&path, &(), None).await;
+                    let left: LeaseView = left.during("nothing was left")?;
+                    at.show(&left, |l| format!("left lease {}\n", l.lease))
                 }
                 LeaseCommand::Net { id } => {
                     let path = format!("/leases/{id}/net");

@@ -19,7 +19,7 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use gridbay_protocol::keys::SecretKey;
-use hyper::upgrade::OnUpgrade;
+use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
 use std::io;
 use std::sync::Arc;
@@ -31,58 +31,72 @@ use tokio::time::timeout;
 /// What a connection becomes.
 pub(crate) const PROTOCOL: &str = "gridbay-rank";
 /// Bytes on their way in one direction.
-const BUFFER: usize = 256 * 1024;
+pub(crate) const BUFFER: usize = 256 * 1024;
 /// Time for the client to say its order.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time for the rest of what comes from a rank whose client sends nothing more.
 const REST: Duration = Duration::from_secs(10);
 
-/// The answer to a request for another protocol; the rest goes on beside it.
+/// The answer to a request for a connection to a rank; the rest goes on beside it.
 pub(super) async fn upgrade(
     node: &Node,
     id: &str,
     rank: u32,
     mut request: Request,
 ) -> Answer<Response> {
+    let place = node.place(id, rank).await?;
+    let (key, there) = (node.parts.account_key.clone(), place);
+    let work = move |client, (to, hello): (UnixStream, Hello)| async move {
+        carry(client, to, &hello, &there, &key).await
+    };
+    let reach = async || node.reach(&place).await;
+    switched(node, &mut request, PROTOCOL, reach, work).await
+}
+
+/// The answer to a request for another protocol. What it leads to is reached first; what is to be
+/// done with both ends goes on beside the answer, within the bound of such connections.
+pub(crate) async fn switched<To: Send + 'static, Done: Future + Send + 'static>(
+    node: &Node,
+    request: &mut Request,
+    protocol: &'static str,
+    reach: impl AsyncFnOnce() -> Answer<To>,
+    work: impl FnOnce(TokioIo<Upgraded>, To) -> Done + Send + 'static,
+) -> Answer<Response> {
     let wanted = request.headers().get(header::UPGRADE);
-    if wanted.is_none_or(|value| value != PROTOCOL) {
-        let why = "this address takes connections for ranks alone";
-        return Err(usage(why, format!("send Upgrade: {PROTOCOL}")));
+    if wanted.is_none_or(|value| value != protocol) {
+        let why = format!("this address takes connections of {protocol} alone");
+        return Err(usage(why, format!("send Upgrade: {protocol}")));
     }
     let Ok(permit) = Arc::clone(&node.carried).try_acquire_owned() else {
         let why = format!("{CARRIED} connections to ranks are open already");
         return Err(ApiError::new(ErrorCode::Busy, why, "end some of them"));
     };
-    let place = node.place(id, rank).await?;
-    let (to, hello) = node.reach(&place).await?;
-    let upgraded = hyper::upgrade::on(&mut request);
-    let key = node.parts.account_key.clone();
+    let to = reach().await?;
+    let upgraded = hyper::upgrade::on(request);
     tokio::spawn(async move {
         // Whoever asked sees the end of it.
-        let _ended = carry(upgraded, to, &hello, &place, &key).await;
+        if let Ok(client) = upgraded.await {
+            let _ended = work(TokioIo::new(client), to).await;
+        }
         drop(permit);
     });
     let switched = Response::builder()
         .status(StatusCode::SWITCHING_PROTOCOLS)
         .header(header::CONNECTION, "upgrade")
-        .header(header::UPGRADE, PROTOCOL)
+        .header(header::UPGRADE, protocol)
         .body(Body::empty());
     switched.map_err(|e| ApiError::new(ErrorCode::Internal, e.to_string(), ""))
 }
 
 async fn carry(
-    upgraded: OnUpgrade,
+    mut client: TokioIo<Upgraded>,
     mut to: UnixStream,
     hello: &Hello,
     place: &Place,
     key: &SecretKey,
 ) -> io::Result<()> {
-    let begun = timeout(PATIENCE, async {
-        let mut client = TokioIo::new(upgraded.await.map_err(io::Error::other)?);
-        let order = line(&mut client, LINE).await?;
-        Ok::<_, io::Error>((client, order))
-    });
-    let (mut client, order) = begun.await??;
+    let begun = timeout(PATIENCE, async { line(&mut client, LINE).await });
+    let order = begun.await??;
     let order = String::from_utf8(order).map_err(io::Error::other)?;
     // An order that this node does not know is none that its owner can have meant.
     if let Err(error) = serde_json::from_str::<Command>(&order) {

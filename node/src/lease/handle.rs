@@ -90,7 +90,7 @@ impl NodeBackend {
 }
 
 /// The only lease that a text means.
-fn one(core: &Core, node: PublicKey, id: &str) -> Answer<LeaseView> {
+pub(super) fn one(core: &Core, node: PublicKey, id: &str) -> Answer<LeaseView> {
     let all = core.state().leases();
     let is_meant = |lease: &LeaseId| {
         let job = order_of(core, lease).map(|(key, _)| key.to_string());

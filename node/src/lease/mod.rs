@@ -3,4 +3,5 @@
 pub(crate) mod handle;
 mod net;
 pub(crate) mod routes;
+pub(crate) mod stream;
 pub(crate) mod types;
