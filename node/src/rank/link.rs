@@ -11,9 +11,10 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use super::thread::start;
 use super::wire::{FRAME, Kind, Wire, frame, read_frame, write_frame};
 
 /// Bytes that one side may have sent beyond what the other one dealt with.
@@ -235,21 +236,24 @@ impl Link {
         self.attach(&connection, offer, theirs)?;
         let turn = offer.turn;
         let (link, to) = (Arc::clone(self), connection.again());
-        let writer = to.map(|to| {
-            thread::spawn(move || {
+        let writer = to.and_then(|to| {
+            start(move || {
                 let end = to.again();
                 let _cut = link.write(to, turn, theirs);
                 let _cut = end.map(|end| end.cut());
             })
         });
-        let read = self.read(connection, turn, urgent);
+        let read = match &writer {
+            Ok(_) => self.read(connection, turn, urgent),
+            Err(error) => Err(error.kind().into()),
+        };
         let mut state = self.lock();
         if state.turn == turn {
             state.leave();
         }
         drop(state);
         self.changed.notify_all();
-        let _ended = writer.map(thread::JoinHandle::join);
+        let _ended = writer.map(JoinHandle::join);
         read
     }
 

@@ -30,6 +30,7 @@ pub(crate) mod order;
 pub(crate) mod remote;
 mod serve;
 pub(crate) mod signed;
+mod thread;
 pub(crate) mod wire;
 
 use std::ffi::OsStr;

@@ -4,8 +4,8 @@
 //! 1. Each connection begins with a nonce of the rank, and one signed order
 //!    ([`super::signed`]). An order counts that its owner signed, or a key that the owner admitted
 //!    ([`keys`]).
-//! 2. A program that runs ([`session`]) outlives its connection for a while ([`KEEP`](super::order::KEEP)): the one who
-//!    started it comes back and goes on where it was.
+//! 2. A program that runs ([`session`]) outlives its connection for a while
+//!    ([`KEEP`](super::order::KEEP)): its asker comes back and goes on where it was.
 //! 3. Files come and go over a connection each ([`put`], [`get`]), and go on behind what is there
 //!    after a cut.
 //! 4. Connections, programs, transfers and keys are bounded. All of them end with the job, since
@@ -17,7 +17,6 @@ mod processes;
 mod put;
 mod session;
 mod table;
-mod thread;
 
 use std::io;
 use std::net::{IpAddr, TcpListener, TcpStream};
@@ -29,11 +28,11 @@ use gridbay_protocol::keys::PublicKey;
 
 use super::order::{Answer, Command, Refusal, Why};
 use super::signed::{Hello, Place, Signed, VERSION};
+use super::thread::start;
 use super::wire::{PORT, Wire, read_line, variable, write_line};
 use keys::{Keys, Who};
 use put::Transfers;
 use table::Table;
-use thread::start;
 
 /// Variable with the key whose orders count.
 pub(crate) const OWNER: &str = "GRIDBAY_OWNER";

@@ -16,10 +16,10 @@ use nix::unistd::Pid;
 
 use super::keys::Who;
 use super::processes;
-use super::thread::start;
 use crate::rank::link::{Frame, Link};
 use crate::rank::order::{Answer, Id, Program, Start};
 use crate::rank::serve::code;
+use crate::rank::thread::start;
 use crate::rank::wire::{FRAME, Kind, Wire, write_line};
 use crate::terminal::{self, Size};
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use std::os::unix::net::UnixStream;
+use std::thread;
 
 /// Joins two sides by a connection; whoever holds its end can cut it.
 fn join(one: &Arc<Link>, two: &Arc<Link>) -> UnixStream {
