@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What one turn of a tool gave.
+/// What one turn of a tool gave; no number where it has no such thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Turn {
     /// Of the flow.
