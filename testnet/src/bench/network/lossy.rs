@@ -68,7 +68,7 @@ pub(super) fn run(
     flow: Duration,
     progress: &Progress,
 ) -> anyhow::Result<Lossy> {
-    let name = format!("gblossy{}", std::process::id() % 10_000);
+    let name = format!("gbl{}", std::process::id() % 1_000_000);
     let topology = Topology::parse(TOPOLOGY)?;
     let lab = Lab::up(&name, topology, program.to_owned(), &Progress::silent())?;
     let (delay, loss_ppm, rate) = CABLE;

@@ -1,8 +1,8 @@
 //! Every kind of network meets every other in a lease's network, on the level of its data plane.
 //!
 //! 1. Two public hosts are relays and mirrors: there a node learns from where its datagrams come.
-//! 2. The two nodes of a [`Pair`] are told each other's ways: the own address, the one that a mirror
-//!    sees, and both relays.
+//! 2. The two nodes of a [`Pair`] are told each other's ways: the own address, the one that a
+//!    mirror sees, and both relays.
 //! 3. Measured: the time from opening the lease to the first echo, the way that is in use once it
 //!    had time to become a better one, and the echoes that are lost then.
 //! 4. Two nodes behind symmetric NATs stay on a relay for a while, without losing an echo. Then
