@@ -29,17 +29,21 @@ pub fn run() -> ExitCode {
     match words.next() {
         Some(word) if word == NODE_WORD => node_command(words),
         Some(word) if word == lab::delay::WORD => lab::delay::run(words),
-        Some(word) if word == lab::program::WORD => peer(words),
+        Some(word) if word == lab::program::WORD => part(words, lab::program::main),
+        Some(word) if word == lab::leases::WORD => part(words, lab::leases::main),
         Some(word) if word == bench::network::WORD => bench::network::part(words),
         Some(word) if word == probe::WORD => probe::inside::run(words),
         _ => cmd::run(),
     }
 }
 
-/// A peer that meets others across a lab.
-fn peer(words: impl Iterator<Item = OsString>) -> ExitCode {
+/// A process of a lab, inside one of its hosts.
+fn part(
+    words: impl Iterator<Item = OsString>,
+    main: fn(&[String]) -> anyhow::Result<()>,
+) -> ExitCode {
     let words: Vec<String> = words.map(|w| w.to_string_lossy().into_owned()).collect();
-    match lab::program::main(&words) {
+    match main(&words) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say::note(&format!("{error:#}"));

@@ -8,7 +8,7 @@ use crate::say::{self, Progress};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use gridbay_node::ui::Table;
-use meet::MeetArgs;
+use meet::{LeasesArgs, MeetArgs};
 use std::ffi::OsString;
 use std::future;
 use std::path::PathBuf;
@@ -39,6 +39,9 @@ pub(super) enum LabCommand {
     /// Changes addresses under two nodes that speak with each other, and measures when they speak
     /// again
     Roam(MeetArgs),
+    /// Lets two nodes of a lease's network reach each other across every pair of kinds; kills a
+    /// relay, changes an address
+    Leases(LeasesArgs),
 }
 
 #[derive(Debug, Args)]
@@ -137,6 +140,7 @@ impl LabCommand {
             LabCommand::Probe(args) => with_runtime(args.run()),
             LabCommand::Matrix(args) => args.matrix(),
             LabCommand::Roam(args) => args.roam(),
+            LabCommand::Leases(args) => args.run(),
         }
     }
 }

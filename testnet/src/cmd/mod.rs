@@ -106,6 +106,7 @@ mod tests {
             "lab probe",
             "lab matrix --kinds cone,symmetric --settle 6 --logs folder",
             "lab roam --if-possible --kinds cone --delay 15ms",
+            "lab leases --kinds cone,symmetric --settle 4 --hold 600 -o json",
             "lab down",
             "probe",
             "probe -o json",

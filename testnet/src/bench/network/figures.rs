@@ -1,5 +1,6 @@
 //! Figures of the turns, and the bars they are held to.
 
+use super::lossy::Lossy;
 use super::tools::Tool;
 use super::turn::Turn;
 use gridbay_node::ui::Table;
@@ -27,6 +28,15 @@ pub(crate) struct Row {
     pub(crate) small: f64,
 }
 
+/// Flows between a rank without a device and one with.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Userspace {
+    /// From the one without.
+    pub(crate) sends: Option<f64>,
+    /// To it.
+    pub(crate) receives: Option<f64>,
+}
+
 /// The figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
@@ -36,6 +46,10 @@ pub(crate) struct Figures {
     pub(crate) cpu_per_gb: BTreeMap<&'static str, f64>,
     /// Without root.
     pub(crate) rootless_mbit: f64,
+    /// Without a device.
+    pub(crate) userspace_mbit: Userspace,
+    /// On a long and lossy way; none where that could not be measured.
+    pub(crate) lossy: Option<Lossy>,
     /// Ours by theirs: small datagrams that arrived.
     pub(crate) small_ratios: BTreeMap<&'static str, f64>,
     /// Round trip beside a flow.
@@ -47,7 +61,11 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    pub(super) fn of(turns: &[(Tool, Turn)], missing: Vec<String>) -> Figures {
+    pub(super) fn of(
+        turns: &[(Tool, Turn)],
+        missing: Vec<String>,
+        lossy: Option<Lossy>,
+    ) -> Figures {
         let tools = Tool::ALL.into_iter();
         let rows: Vec<_> = tools.filter_map(|tool| row(tool, turns)).collect();
         let find = |tool: Tool| rows.iter().find(|row| row.tool == tool.name());
@@ -62,6 +80,11 @@ impl Figures {
             small_ratios: ratio(|row| row.small),
             cpu_per_gb: rows.iter().map(|row| (row.tool, row.cpu_per_gb)).collect(),
             rootless_mbit: rootless.map_or(0.0, |row| row.mbit),
+            userspace_mbit: Userspace {
+                sends: find(Tool::UserOut).map(|row| row.mbit),
+                receives: find(Tool::UserIn).map(|row| row.mbit),
+            },
+            lossy,
             loaded_ms: ours.map_or(0.0, |row| row.loaded_ms),
             rows,
             missing,
@@ -88,17 +111,26 @@ impl Figures {
                 row.turns.to_string(),
                 format!("{:.0}", row.mbit),
                 format!("{:.0}-{:.0}", row.range.0, row.range.1),
-                format!("{:.2}", row.cpu_per_gb),
-                format!("{:.2}", row.idle_ms),
-                format!("{:.2}", row.loaded_ms),
-                format!("{:.0}", row.small),
+                shown(row.cpu_per_gb, 2),
+                shown(row.idle_ms, 2),
+                shown(row.loaded_ms, 2),
+                shown(row.small, 0),
                 ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.1}")),
             ]);
         }
         let left = self.missing.iter();
         let left = left.map(|tool| format!("not installed, left out: {tool}\n"));
-        table.render() + &left.collect::<String>()
+        let lossy = self.lossy.map(|lossy| format!("{lossy}\n"));
+        table.render() + &lossy.unwrap_or_default() + &left.collect::<String>()
     }
+}
+
+/// A number, if it is one.
+fn shown(value: f64, decimals: usize) -> String {
+    if value.is_nan() {
+        return "-".to_owned();
+    }
+    format!("{value:.decimals$}")
 }
 
 /// What the figures miss of the bars, for those tools that were measured.
@@ -112,6 +144,16 @@ pub(crate) fn bars(figures: &Figures) -> Vec<String> {
     for (tool, bar) in [("wireguard-go", 4.0), ("nebula", 3.0), ("tinc", 4.0)] {
         least(format!("flow by {tool}'s"), figures.ratios.get(tool), bar);
     }
+    let tinc = figures.rows.iter().find(|row| row.tool == "tinc");
+    let by_tinc = |mbit: Option<f64>| Some(mbit? / tinc?.mbit);
+    let Userspace { sends, receives } = figures.userspace_mbit;
+    for (what, mbit) in [("sent", sends), ("received", receives)] {
+        let what = format!("flow {what} without a device by tinc's");
+        least(what, by_tinc(mbit).as_ref(), 1.0);
+    }
+    let share = figures.lossy.map(|lossy| lossy.share());
+    let what = "flow by the link's, 20 ms and 1 % loss".to_owned();
+    least(what, share.as_ref(), 0.8);
     let small = figures.small_ratios.get("wireguard-go");
     least("small datagrams by wireguard-go's".to_owned(), small, 1.5);
     let cpu = |tool| figures.cpu_per_gb.get(tool).copied();
@@ -149,6 +191,12 @@ fn row(tool: Tool, turns: &[(Tool, Turn)]) -> Option<Row> {
     })
 }
 
+/// Of values in any order, 0 if there are none.
+pub(super) fn median_of(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    median(&values).unwrap_or(0.0)
+}
+
 /// Of ascending values.
 fn median(ascending: &[f64]) -> Option<f64> {
     let middle = ascending.len() / 2;
@@ -182,12 +230,19 @@ mod tests {
             (Tool::WireguardGo, turn(500.0)),
             (Tool::WireguardGo, turn(1500.0)),
         ];
-        let figures = Figures::of(&turns, vec!["tinc".to_owned()]);
+        let figures = Figures::of(&turns, vec!["tinc".to_owned()], None);
         assert_eq!(figures.ratios.get("wireguard-go"), Some(&4.0));
         assert_eq!(bars(&figures), Vec::<String>::new());
         assert!(figures.table().contains("left out: tinc"));
         let slow = [(Tool::Gridbay, turn(1000.0)), (Tool::Nebula, turn(500.0))];
-        let missed = bars(&Figures::of(&slow, Vec::new()));
+        let missed = bars(&Figures::of(&slow, Vec::new(), None));
         assert_eq!(missed, ["flow by nebula's: 2.00, at least 3"]);
+        let lost = Lossy {
+            link_mbit: 170.0,
+            ours_mbit: 85.0,
+        };
+        let user = [(Tool::UserOut, turn(300.0)), (Tool::Tinc, turn(600.0))];
+        let missed = bars(&Figures::of(&user, Vec::new(), Some(lost)));
+        assert_eq!(missed.len(), 2, "{missed:?}");
     }
 }

@@ -8,9 +8,12 @@
 //! 3. The tools are those that are installed. What is not is named and left out.
 //! 4. The data plane without root: two processes on the loopback, a user namespace for each rank,
 //!    the devices made inside. The same for two ranks on one node.
-//! 5. Flow, echoes and datagrams are made by this program ([`part`]).
+//! 5. A rank without a device, in userspace: to a rank with one, and from it.
+//! 6. A long and lossy way ([`lossy`]), with and without our data plane.
+//! 7. Flow, echoes and datagrams are made by this program ([`part`]).
 
 mod figures;
+mod lossy;
 mod part;
 mod stage;
 mod tools;
@@ -25,6 +28,9 @@ use stage::Stage;
 use std::path::PathBuf;
 use std::time::Duration;
 use tools::Tool;
+
+/// What the long and lossy way is called among the tools.
+const LOSSY: &str = "lossy";
 
 /// The measurement to make.
 #[derive(Clone, Debug)]
@@ -70,7 +76,13 @@ fn rounds(
             None => {}
         }
     }
-    ensure!(!tools.is_empty(), "no such tool");
+    let mut lossy = options.only.is_empty() || options.only.iter().any(|name| name == LOSSY);
+    if let Some(what) = lossy::missing().filter(|_| lossy) {
+        progress.tell(&format!("{LOSSY} left out: no {what}"));
+        missing.push(LOSSY.to_owned());
+        lossy = false;
+    }
+    ensure!(lossy || !tools.is_empty(), "no such tool");
     for tool in &tools {
         tool.prepare(folder)
             .with_context(|| format!("preparing {}", tool.name()))?;
@@ -86,5 +98,6 @@ fn rounds(
             turns.push((*tool, turn));
         }
     }
-    Ok(Figures::of(&turns, missing))
+    let lossy = lossy.then(|| lossy::run(&options.program, options.rounds, options.flow, progress));
+    Ok(Figures::of(&turns, missing, lossy.transpose()?))
 }

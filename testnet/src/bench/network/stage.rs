@@ -2,6 +2,7 @@
 
 use super::part::{Report, WORD};
 use super::turn::Turn;
+use crate::lab::{Lab, exec};
 use anyhow::{Context as _, ensure};
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -135,6 +136,19 @@ pub(super) fn start(command: &mut Command) -> anyhow::Result<Process> {
         .stderr(Stdio::null());
     let child = command.spawn().with_context(|| format!("{command:?}"))?;
     Ok(Process(child))
+}
+
+/// The same inside a machine of a lab.
+pub(super) fn start_inside(
+    lab: &Lab,
+    machine: &str,
+    command: &mut Command,
+) -> anyhow::Result<Process> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Ok(Process(exec::spawn(lab, machine, command)?))
 }
 
 /// Runs a program to its end, and returns what it printed.

@@ -22,6 +22,10 @@ pub(super) enum Tool {
     Rootless,
     /// Two ranks on one node.
     OneNode,
+    /// From a rank without a device to one with.
+    UserOut,
+    /// From a rank with a device to one without.
+    UserIn,
     WireguardGo,
     Nebula,
     Tinc,
@@ -29,7 +33,7 @@ pub(super) enum Tool {
 
 impl Tool {
     /// In the order of their turns.
-    pub(super) const ALL: [Tool; 7] = [
+    pub(super) const ALL: [Tool; 9] = [
         Tool::Plain,
         Tool::Gridbay,
         Tool::WireguardGo,
@@ -37,6 +41,8 @@ impl Tool {
         Tool::Tinc,
         Tool::Rootless,
         Tool::OneNode,
+        Tool::UserOut,
+        Tool::UserIn,
     ];
     /// What people use.
     pub(super) const OTHERS: [Tool; 3] = [Tool::WireguardGo, Tool::Nebula, Tool::Tinc];
@@ -47,6 +53,8 @@ impl Tool {
             Tool::Gridbay => "gridbay",
             Tool::Rootless => "gridbay without root",
             Tool::OneNode => "gridbay on one node",
+            Tool::UserOut => "userspace sends",
+            Tool::UserIn => "userspace receives",
             Tool::WireguardGo => "wireguard-go",
             Tool::Nebula => "nebula",
             Tool::Tinc => "tinc",
@@ -56,7 +64,7 @@ impl Tool {
     /// A program that it needs and that is not installed.
     pub(super) fn missing(self) -> Option<&'static str> {
         let needs: &[_] = match self {
-            Tool::Plain | Tool::Gridbay => &["ip"],
+            Tool::Plain | Tool::Gridbay | Tool::UserOut | Tool::UserIn => &["ip"],
             Tool::Rootless | Tool::OneNode => &["unshare"],
             Tool::WireguardGo => &["wireguard-go", "wg"],
             Tool::Nebula => &["nebula", "nebula-cert"],
@@ -82,6 +90,9 @@ impl Tool {
     pub(super) fn turn(self, stage: &Stage, flow: Duration) -> anyhow::Result<Turn> {
         if matches!(self, Tool::Rootless | Tool::OneNode) {
             return self.rootless(stage, flow);
+        }
+        if let Tool::UserOut | Tool::UserIn = self {
+            return self.userspace(stage, flow);
         }
         let (mut processes, mut to) = (Vec::new(), "10.77.0.2".to_owned());
         for end in [0, 1] {
@@ -135,6 +146,30 @@ impl Tool {
             fs::remove_file(socket).ok();
         }
         turn
+    }
+}
+
+impl Tool {
+    /// One end with a device, and one whose stack and program are one process. That one's CPU is
+    /// not told apart from its program's, so there is none.
+    fn userspace(self, stage: &Stage, flow: Duration) -> anyhow::Result<Turn> {
+        let user = if self == Tool::UserOut { 0 } else { 1 };
+        let plane = plane(stage, 1 - user)?;
+        let (mut sink, mut source) = (stage.part(1), stage.part(0));
+        let own = Stage::address(user).to_string();
+        let other = Stage::address(1 - user).to_string();
+        if user == 0 {
+            sink.arg("sink");
+            source.args(["user", &own, &other, "flow"]);
+        } else {
+            sink.args(["user", &own, &other, "sink"]);
+            source.args(["source", &inner(1).v4.to_string()]);
+        }
+        let turn = stage.traffic(sink, source, &[plane], flow)?;
+        Ok(Turn {
+            cpu_per_gb: f64::NAN,
+            ..turn
+        })
     }
 }
 

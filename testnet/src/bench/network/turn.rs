@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What one turn of a tool gave.
+/// What one turn of a tool gave; no number where it has no such thing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Turn {
     /// Of the flow.
@@ -19,10 +19,17 @@ pub(crate) struct Turn {
 
 impl fmt::Display for Turn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:.0} Mbit/s, {:.2} CPU s/GB, ping {:.2} ms, loaded {:.2} ms, {:.0} small/s",
-            self.mbit, self.cpu_per_gb, self.idle_ms, self.loaded_ms, self.small
-        )
+        write!(f, "{:.0} Mbit/s", self.mbit)?;
+        for (value, unit) in [
+            (self.cpu_per_gb, "CPU s/GB"),
+            (self.idle_ms, "ms ping"),
+            (self.loaded_ms, "ms loaded"),
+            (self.small, "small/s"),
+        ] {
+            if !value.is_nan() {
+                write!(f, ", {value:.2} {unit}")?;
+            }
+        }
+        Ok(())
     }
 }

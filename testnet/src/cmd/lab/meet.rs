@@ -1,13 +1,14 @@
-//! `lab matrix` and `lab roam`: pairs of nodes behind every kind of network.
+//! `lab matrix`, `lab roam` and `lab leases`: pairs of nodes behind every kind of network.
 
 use super::super::runtime::{program, with_runtime};
 use super::NameArgs;
+use crate::lab::leases;
 use crate::lab::matrix::programs::Programs;
 use crate::lab::matrix::{self, Pair};
 use crate::lab::{self, Impairment, Kind, Lab, Topology, impair, roam};
 use crate::say::{self, Progress};
 use anyhow::bail;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
@@ -39,6 +40,44 @@ pub(in super::super) struct MeetArgs {
     /// Where a lab cannot be built, say why and succeed: for suites that run anywhere
     #[arg(long)]
     if_possible: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in super::super) struct LeasesArgs {
+    #[command(flatten)]
+    meet: MeetArgs,
+    /// Seconds that two symmetric networks speak over a relay before it is killed; 0 leaves this
+    /// out
+    #[arg(long, default_value_t = 20)]
+    hold: u64,
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+}
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// For programs.
+    Json,
+}
+
+impl LeasesArgs {
+    /// Lets pairs of a lease's nodes meet.
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let (hold, format) = (self.hold, self.format);
+        with_runtime(self.meet.run(move |lab, pairs, programs, progress| {
+            let (program, settle) = (&programs.program, programs.settle);
+            let report = leases::run(lab, program, pairs, settle, hold, progress)?;
+            let lines = match format {
+                Format::Table => report.lines(),
+                Format::Json => serde_json::to_string_pretty(&report)?,
+            };
+            Ok((lines, report.ok()))
+        }))
+    }
 }
 
 /// The table for people, and whether all went well.

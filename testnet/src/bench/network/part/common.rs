@@ -1,6 +1,7 @@
 //! What all parts know of one another.
 
 use super::super::turn::Turn;
+use crate::say;
 use gridbay_protocol::ids::{LeaseId, NetworkId};
 use gridbay_vnet::address::{Plan, RankAddress};
 use serde::{Deserialize, Serialize};
@@ -17,22 +18,33 @@ pub(in super::super) struct Report {
     pub(super) bytes: u64,
     /// From the first byte to the last.
     pub(super) seconds: f64,
-    pub(super) idle_ms: f64,
-    pub(super) loaded_ms: f64,
+    pub(super) idle_ms: Option<f64>,
+    pub(super) loaded_ms: Option<f64>,
     /// Datagrams that arrived in a second.
-    pub(super) small: f64,
+    pub(super) small: Option<f64>,
 }
 
 impl Report {
+    /// Prints it.
+    pub(super) fn tell(&self) -> anyhow::Result<()> {
+        say::line(&format!("report {}", serde_json::to_string(self)?));
+        Ok(())
+    }
+
+    /// Of the flow, in Mbit/s.
+    pub(in super::super) fn mbit(&self) -> f64 {
+        self.bytes.max(1) as f64 * 8e-6 / self.seconds
+    }
+
     /// With the seconds of CPU that the tool took meanwhile.
     pub(in super::super) fn turn(&self, cpu: f64) -> Turn {
         let bytes = self.bytes.max(1) as f64;
         Turn {
-            mbit: bytes * 8e-6 / self.seconds,
+            mbit: self.mbit(),
             cpu_per_gb: cpu / (bytes * 1e-9),
-            idle_ms: self.idle_ms,
-            loaded_ms: self.loaded_ms,
-            small: self.small,
+            idle_ms: self.idle_ms.unwrap_or(f64::NAN),
+            loaded_ms: self.loaded_ms.unwrap_or(f64::NAN),
+            small: self.small.unwrap_or(f64::NAN),
         }
     }
 }

@@ -7,6 +7,8 @@
 //! | `rank SOCKET NUMBER …` | a rank in a user namespace; goes on as one of the next two |
 //! | `sink` | takes flows and datagrams, and counts them |
 //! | `source TO SECONDS` | makes them, and reports |
+//! | `flow TO CONGESTION SECONDS` | makes a flow alone, and reports |
+//! | `user OWN OTHER sink`, `user OWN OTHER flow SECONDS` | our data plane without a device, and one of these two |
 
 mod common;
 mod plane;
@@ -44,6 +46,17 @@ fn go(words: &[&str]) -> anyhow::Result<()> {
         }
         ["sink"] => sink::run(),
         ["source", to, seconds] => source::run(to.parse()?, seconds.parse()?),
+        ["flow", to, congestion, seconds] => {
+            source::flow(to.parse()?, congestion, seconds.parse()?)
+        }
+        ["user", own, other, "sink"] => {
+            let (_engine, user) = plane::user(1, own.parse()?, other.parse()?)?;
+            sink::user(&user)
+        }
+        ["user", own, other, "flow", seconds] => {
+            let (_engine, user) = plane::user(0, own.parse()?, other.parse()?)?;
+            source::user(&user, inner(1), seconds.parse()?)
+        }
         _ => bail!("this word is for the laboratory's own use"),
     }
 }

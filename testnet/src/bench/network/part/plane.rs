@@ -3,7 +3,7 @@
 use super::common::{LEASE, NETWORK};
 use anyhow::Context as _;
 use gridbay_vnet::address::{INTERFACE, Plan};
-use gridbay_vnet::engine::{Attachment, Engine, EngineConfig, LeaseNet, Member};
+use gridbay_vnet::engine::{Attachment, Engine, EngineConfig, LeaseNet, Member, User};
 use gridbay_vnet::keys::Secret;
 use gridbay_vnet::path::{Candidate, Kind};
 use gridbay_vnet::{fds, tun};
@@ -58,6 +58,14 @@ pub(super) fn root(end: u8, own: IpAddr, other: IpAddr) -> anyhow::Result<()> {
     let engine = engine(end, &[rank], own, Some(other))?;
     let _attached = engine.attach(&LEASE, rank, device(rank)?)?;
     forever()
+}
+
+/// Without a device.
+pub(super) fn user(end: u8, own: IpAddr, other: IpAddr) -> anyhow::Result<(Engine, User)> {
+    let rank = u32::from(end);
+    let engine = engine(end, &[rank], own, Some(other))?;
+    let user = engine.attach_user(&LEASE, rank)?;
+    Ok((engine, user))
 }
 
 /// With devices that ranks bring, one through each socket; alone if there are several.

@@ -1,8 +1,9 @@
 //! The end that traffic goes to.
 
 use super::common::PORTS;
-use std::io::{self, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
+use gridbay_vnet::engine::User;
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
@@ -32,8 +33,16 @@ pub(super) fn run() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Serves flows to a rank without a device.
+pub(super) fn user(user: &User) -> anyhow::Result<()> {
+    let listener = user.listen(PORTS[0])?;
+    loop {
+        take(listener.accept()?.0).ok();
+    }
+}
+
 /// Reads a flow to its end, and answers with bytes and nanoseconds.
-fn take(mut flow: TcpStream) -> io::Result<()> {
+fn take(mut flow: impl Read + Write) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 17];
     let (mut bytes, mut began) = (0, None);
     loop {

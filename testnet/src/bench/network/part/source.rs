@@ -5,12 +5,15 @@
 use super::common::{PORTS, Report};
 use crate::say;
 use anyhow::{Context as _, bail};
+use gridbay_vnet::address::RankAddress;
+use gridbay_vnet::engine::User;
 use gridbay_vnet::tun;
 use nix::sys::socket::sockopt::TcpCongestion;
 use nix::sys::socket::{AddressFamily, SockFlag, SockProtocol, SockType, setsockopt, socket};
 use std::ffi::OsString;
-use std::io::{Read as _, Write as _};
-use std::net::{IpAddr, Shutdown, TcpStream, UdpSocket};
+use std::io::{self, Read, Write};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream, UdpSocket};
+use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -47,24 +50,80 @@ pub(super) fn run(to: IpAddr, seconds: u64) -> anyhow::Result<()> {
         }
         mean(echoes.into_iter())
     });
+    let (bytes, seconds) = fill(&mut stream, length)?;
+    say::line("end");
+    let report = Report {
+        bytes,
+        seconds,
+        idle_ms: Some(idle_ms),
+        loaded_ms: beside.join().ok(),
+        small: small(to)?,
+    };
+    report.tell()
+}
+
+/// A flow and nothing else.
+pub(super) fn flow(to: IpAddr, congestion: &str, seconds: u64) -> anyhow::Result<()> {
+    let mut stream = connect(to, PORTS[0])?;
+    setsockopt(&stream, TcpCongestion, &OsString::from(congestion)).context("congestion")?;
+    alone(&mut stream, seconds)
+}
+
+/// A flow from a rank without a device.
+pub(super) fn user(user: &User, to: RankAddress, seconds: u64) -> anyhow::Result<()> {
+    let at = SocketAddr::new(to.v4.into(), PORTS[0]);
+    // The sink may still be starting.
+    let tried = (0..50).find_map(|_| {
+        let connected = user.connect(at, PATIENCE).ok();
+        if connected.is_none() {
+            thread::sleep(Duration::from_millis(100));
+        }
+        connected
+    });
+    alone(&mut tried.context("no sink")?, seconds)
+}
+
+fn alone(stream: &mut impl Stream, seconds: u64) -> anyhow::Result<()> {
+    say::line("begin");
+    let (bytes, seconds) = fill(stream, Duration::from_secs(seconds))?;
+    say::line("end");
+    Report {
+        bytes,
+        seconds,
+        ..Report::default()
+    }
+    .tell()
+}
+
+/// Writes for so long; returns how much arrived, and in how many seconds.
+fn fill(stream: &mut impl Stream, length: Duration) -> anyhow::Result<(u64, f64)> {
     let (began, block) = (Instant::now(), vec![7; 1 << 17]);
     while began.elapsed() < length {
         stream.write_all(&block)?;
     }
-    stream.shutdown(Shutdown::Write)?;
+    stream.end()?;
     let mut answer = [[0; 8]; 2];
     stream.read_exact(answer.as_flattened_mut())?;
-    say::line("end");
     let [bytes, nanos] = answer.map(u64::from_be_bytes);
-    let report = Report {
-        bytes,
-        seconds: nanos as f64 * 1e-9,
-        idle_ms,
-        loaded_ms: beside.join().unwrap_or(f64::NAN),
-        small: small(to)?,
-    };
-    say::line(&format!("report {}", serde_json::to_string(&report)?));
-    Ok(())
+    Ok((bytes, nanos as f64 * 1e-9))
+}
+
+/// What a flow can go over.
+trait Stream: Read + Write {
+    /// Nothing more is written.
+    fn end(&mut self) -> io::Result<()>;
+}
+
+impl Stream for TcpStream {
+    fn end(&mut self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
+}
+
+impl Stream for UnixStream {
+    fn end(&mut self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
 }
 
 /// The tool may still be starting.
@@ -93,8 +152,12 @@ fn connect(to: IpAddr, port: u16) -> anyhow::Result<TcpStream> {
     Err(last.context("no try")?).context("no sink")
 }
 
-/// How many datagrams arrive in a second of those that a socket takes.
-fn small(to: IpAddr) -> anyhow::Result<f64> {
+/// How many datagrams arrive in a second of those that a socket takes; none where the other end
+/// counts none.
+fn small(to: IpAddr) -> anyhow::Result<Option<f64>> {
+    if TcpStream::connect((to, PORTS[1])).is_err() {
+        return Ok(None);
+    }
     let socket = UdpSocket::bind("0.0.0.0:0")?;
     socket.connect((to, PORTS[2]))?;
     let (datagram, before) = (vec![1; SMALL.0], count(to)?);
@@ -107,7 +170,7 @@ fn small(to: IpAddr) -> anyhow::Result<f64> {
     let sent = began.elapsed().as_secs_f64();
     // What is on its way arrives.
     thread::sleep(Duration::from_millis(300));
-    Ok((count(to)? - before) as f64 / sent)
+    Ok(Some((count(to)? - before) as f64 / sent))
 }
 
 fn count(to: IpAddr) -> anyhow::Result<u64> {
