@@ -45,6 +45,7 @@ use crate::store::transfers::TransferStore;
 use anyhow::{Context as _, anyhow, bail};
 use gridbay_core::Parts;
 use gridbay_core::input::Command;
+use gridbay_core::relay::RelayTerms;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::genesis::Genesis;
@@ -78,7 +79,7 @@ pub struct Ready {
 /// # Errors
 /// The failure that kept it from starting, or made it stop by itself.
 pub async fn run(
-    mut config: Config,
+    config: Config,
     stop: impl Future<Output = ()> + Send + 'static,
     ready: impl FnOnce(&Ready),
 ) -> anyhow::Result<()> {
@@ -106,10 +107,7 @@ pub async fn run(
     let server = Server::bind(&config).await?;
     let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
     let clusters = tools.clusters.clone();
-    let (joining, jobs) = (tools.join.clone(), tools.jobs.clone());
-    config
-        .attributes
-        .extend(relaying::attributes(&tools.relays));
+    let (joining, jobs, relays) = (tools.join.clone(), tools.jobs.clone(), tools.relays);
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(room::keep(machine.room.clone(), jobs, handle.clone()));
@@ -139,7 +137,7 @@ pub async fn run(
         stop: stop_sender,
         selling: Arc::clone(&machine.selling),
     }));
-    attend(&backend, &handle, config, &machine.selling);
+    attend(&backend, &handle, config, &machine.selling, &relays);
     ready(&begun(network, &keys, &net));
     let stop = either(stop, asked_to_stop(owner));
     let ended = serve(server, backend, started.thread, handle, stop).await;
@@ -179,9 +177,16 @@ fn network_of(
 
 /// Starts what runs beside the API: discovery, the board of auctions, and the offers of the
 /// configuration.
-fn attend(backend: &Arc<NodeBackend>, handle: &BodyHandle, config: Config, selling: &Selling) {
+fn attend(
+    backend: &Arc<NodeBackend>,
+    handle: &BodyHandle,
+    config: Config,
+    selling: &Selling,
+    relays: &RelayTerms,
+) {
     let (offers, mut attributes) = (config.offers, config.attributes);
     attributes.extend(selling.attributes());
+    attributes.extend(relaying::attributes(relays));
     tokio::spawn(backend.discovery().clone().attend(attributes));
     let follower = Arc::clone(backend);
     tokio::spawn(async move { follower.follow().await });

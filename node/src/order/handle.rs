@@ -3,8 +3,10 @@
 //! A [`Want`] becomes a plan in one look at the core, and the plan a quote or an order. A submitted
 //! order is planned afresh: the market may have moved since it was quoted.
 
-use super::plan::{Ask, Job, Plan};
-use crate::api::types::{JobId, JobRecord, JobRequest, JobWorth, Prospect, Quote, Want, Wish};
+use super::plan::{Ask, Job, Plan, too_much};
+use crate::api::types::{
+    JobId, JobRecord, JobRequest, JobWorth, Prospect, Quote, Relays, Want, Wish,
+};
 use crate::backend::failure::{internal, no_account, usage};
 use crate::backend::{NodeBackend, wall_ms};
 use crate::buy;
@@ -15,11 +17,13 @@ use crate::market::desk::{Answer, Desk};
 use crate::market::odds::{Odds, odds};
 use crate::ui::is_unseen;
 use gridbay_core::Core;
+use gridbay_core::buy::{RelayPay, Relaying};
 use gridbay_core::cluster::RANKS;
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::job::{InputFile, JobSpec};
 use gridbay_protocol::limits;
+use gridbay_protocol::units::Price;
 
 /// The plan of an order for a want.
 ///
@@ -90,7 +94,7 @@ impl NodeBackend {
                 name: name(named, &argv)?,
                 accepted_ms: wall_ms(),
                 nodes,
-                relays,
+                relay: relaying(relays, at.market.policy.slot_ms(), plan.slots)?,
                 spec: JobSpec {
                     argv,
                     env,
@@ -101,7 +105,7 @@ impl NodeBackend {
                     checkpoint,
                 },
             };
-            plan.order(at, job)
+            Ok(plan.order(at, job))
         });
         self.command(Command::Order(Box::new(order.await??)))
             .await?;
@@ -195,6 +199,21 @@ impl NodeBackend {
             )),
         }
     }
+}
+
+/// Relays as the core buys them; each for as long as the order runs.
+fn relaying(relays: Relays, slot_ms: u64, slots: u32) -> Answer<Relaying> {
+    Ok(match relays {
+        Relays::Free => Relaying::Free,
+        Relays::Off => Relaying::Off,
+        Relays::Paid(hourly) => {
+            let price = Price::from_hourly(hourly, slot_ms);
+            let limit = price
+                .and_then(|price| price.times(1))
+                .ok_or_else(too_much)?;
+            Relaying::Paid(RelayPay { limit, slots })
+        }
+    })
 }
 
 /// The order's local name: the job's id of 16 hex digits.

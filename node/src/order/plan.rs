@@ -9,14 +9,13 @@ use super::quote::Quote;
 use crate::api::ApiError;
 use crate::backend::failure::usage;
 use crate::buy::{DeadlineQuote, ShareOutlook};
-use crate::job::types::Relays;
 use crate::market::Market;
 use crate::market::desk::{Answer, Desk};
-use gridbay_core::buy::{NewOrder, RelayPay, Relaying, Terms, Worth};
+use gridbay_core::buy::{NewOrder, Relaying, Terms, Worth};
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::limits;
-use gridbay_protocol::units::{Credits, MS_PER_HOUR, Price};
+use gridbay_protocol::units::{Credits, MS_PER_HOUR};
 
 /// For how long an order stands without running before it gives up, in milliseconds.
 const PATIENCE_MS: u64 = MS_PER_HOUR;
@@ -150,7 +149,7 @@ pub(crate) struct Job {
     /// Nodes of all classes.
     pub(crate) nodes: u32,
     /// How its network is relayed.
-    pub(crate) relays: Relays,
+    pub(crate) relay: Relaying,
     /// What runs.
     pub(crate) spec: JobSpec,
 }
@@ -188,13 +187,10 @@ impl Plan {
         })
     }
     /// The order for a job.
-    ///
-    /// # Errors
-    /// The price of a relay is out of range.
-    pub(crate) fn order(self, at: &Desk<'_>, job: Job) -> Answer<NewOrder> {
-        Ok(NewOrder {
+    pub(crate) fn order(self, at: &Desk<'_>, job: Job) -> NewOrder {
+        NewOrder {
             worth: self.worth,
-            relay: relaying(job.relays, at.market.policy.slot_ms(), self.slots)?,
+            relay: job.relay,
             key: job.key,
             entropy: job.entropy,
             name: job.name,
@@ -204,21 +200,6 @@ impl Plan {
             slots: self.slots,
             tasks: job.nodes,
             spec: job.spec,
-        })
-    }
-}
-
-/// Relays as the core buys them; each for as long as the order runs.
-fn relaying(relays: Relays, slot_ms: u64, slots: u32) -> Answer<Relaying> {
-    Ok(match relays {
-        Relays::Free => Relaying::Free,
-        Relays::Off => Relaying::Off,
-        Relays::Paid(hourly) => {
-            let price = Price::from_hourly(hourly, slot_ms);
-            let limit = price
-                .and_then(|price| price.times(1))
-                .ok_or_else(too_much)?;
-            Relaying::Paid(RelayPay { limit, slots })
         }
-    })
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::clock::EPOCH_MS;
 use crate::plan::{Bank, Pace, Plan};
+use gridbay_core::adverts::About;
 use gridbay_core::provider::{ProviderPolicy, ProviderTerms};
+use gridbay_core::relay::{RelayTerms, SELLS};
 use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::entry_budget::{EntryBudget, EntryBudgets};
@@ -160,5 +162,42 @@ pub fn genesis(plan: &Plan) -> Genesis {
         policy,
         beacon: Hash32([9; 32]),
         ..sample::genesis("world", classes.into(), members)
+    }
+}
+
+/// Where a node takes packets.
+pub(crate) fn place(n: usize) -> String {
+    format!("10.0.0.{}:4100", n % 250 + 1)
+}
+
+/// What nodes carry for others; every other node sells it, and each gives a little.
+pub(crate) const TERMS: RelayTerms = RelayTerms {
+    unit_slot: 1 << 30,
+    free_day: 1 << 20,
+};
+
+/// The terms of a node.
+pub(crate) fn terms(n: usize) -> RelayTerms {
+    match n % 4 {
+        0 => TERMS,
+        1 => RelayTerms {
+            unit_slot: 0,
+            ..TERMS
+        },
+        2 => RelayTerms {
+            free_day: 0,
+            ..TERMS
+        },
+        _ => RelayTerms::default(),
+    }
+}
+
+/// What a node says of itself: whether it sells relaying.
+pub(crate) fn about(n: usize) -> About {
+    let sells = terms(n).unit_slot > 0;
+    let said = sells.then(|| (SELLS.to_owned(), "yes".to_owned()));
+    About {
+        attributes: said.into_iter().collect(),
+        round_trips: vec![],
     }
 }

@@ -10,8 +10,9 @@ use super::Buyer;
 use super::attempts::AttemptEnd;
 use super::carriers::Carriers;
 use super::complaint::Try;
+use super::pace::ANSWER_MS;
 use super::record::Finish;
-use super::relay::Wished;
+use super::relays::Wished;
 use super::run::{Progress, Run};
 use crate::agent::{AgentReply, AgentRequest, POLL_JOBS, PollJob, RunId, SignedStart, Start};
 use crate::agent::{JobReport, Phase, StartRefusal};
@@ -27,8 +28,6 @@ use gridbay_protocol::keys::PublicKey;
 
 /// Milliseconds between polls of a seller that runs tasks of an order.
 const POLL_MS: u64 = 100;
-/// Milliseconds to wait for an answer before asking again.
-pub(super) const ANSWER_MS: u64 = 3_000;
 /// Milliseconds after which a refused start is tried again at first.
 const RETRY_MS: u64 = 100;
 /// Milliseconds between two tries at the most.

@@ -1,9 +1,10 @@
 //! The buyer introduces the nodes of a lease to one another: [`crate::cluster`], steps 1 and 3.
 
 use super::Buyer;
-use super::ask::{ANSWER_MS, Question};
+use super::ask::Question;
 use super::introductions::{RETRY_MS, Told};
 use super::order::OrderAgent;
+use super::pace::ANSWER_MS;
 use super::setup;
 use crate::agent::{AgentReply, AgentRequest};
 use crate::cluster::{Cluster, is_held};

@@ -3,6 +3,9 @@
 /// Heights after which an entry that has not shown up is sent again.
 pub(super) const RESEND_HEIGHTS: u64 = 4;
 
+/// Milliseconds to wait for an answer of another node before asking again.
+pub(super) const ANSWER_MS: u64 = 3_000;
+
 /// Heights at which something was last asked of the ledger.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LastAsked {

@@ -17,7 +17,7 @@ use super::carriers::{Carrier, Carriers};
 use super::complaint::Try;
 use super::order::OrderAgent;
 use super::record::Record;
-use super::relays::{Ends, Place, Source};
+use super::relays::{Ends, Place, Source, Wished};
 use super::run::Run;
 use crate::agent::{AgentReply, AgentRequest, Phase};
 use crate::buy::{BuyTerms, NewOrder, Relaying, Terms};
@@ -47,13 +47,6 @@ const IDLE_MS: u64 = 60_000;
 const AGAIN_MS: u64 = 5_000;
 /// Relays that are leased one after the other for one order at the most.
 const LEASED: u32 = 32;
-
-/// A wish that is on its way.
-#[derive(Clone, Debug)]
-pub(super) struct Wished {
-    wish: Wish,
-    pairs: Vec<Ends>,
-}
 
 /// The units of running relays.
 type Units = Vec<(PublicKey, LeaseId, OfferId)>;

@@ -1,9 +1,9 @@
 //! What a buyer's node knows of the ways between members of its leases' networks, and of the relays
 //! that carry for pairs which have none. Kept in memory alone.
 
-use super::ask::ANSWER_MS;
+use super::pace::ANSWER_MS;
 use crate::cluster::{RelayWay, VIAS};
-use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Tickets};
+use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Tickets, Wish};
 use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
@@ -136,6 +136,13 @@ pub struct Relays {
     pub(super) lease_from_ms: u64,
     /// When a pair was last in need of a relay.
     pub(super) needed_ms: u64,
+}
+
+/// A wish that is on its way.
+#[derive(Clone, Debug)]
+pub(super) struct Wished {
+    pub(super) wish: Wish,
+    pub(super) pairs: Vec<Ends>,
 }
 
 /// What the two ends of a pair say of a relay, and it of itself.

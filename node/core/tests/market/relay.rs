@@ -154,7 +154,7 @@ fn severed(relay: Relaying) -> (World, LeaseId) {
     world.order(BUYER, want);
     let joined = |w: &World| w.clusters(0).count() + w.clusters(1).count() == 2;
     assert!(world.run_until(20_000, joined));
-    let lease = world.clusters(0).next().unwrap().lease;
+    let lease = world.clusters(0).next().expect("a network").lease;
     (world, lease)
 }
 
@@ -163,9 +163,13 @@ fn agent(world: &World, key: OrderKey) -> Option<&OrderAgent> {
 }
 
 fn sources(world: &World) -> Vec<usize> {
-    let all = agent(world, OrderKey(7)).unwrap().relays().sources();
+    let all = agent(world, OrderKey(7))
+        .expect("it is there")
+        .relays()
+        .sources();
     let carry = all.iter().filter(|s| s.carries());
-    let node = |s: &gridbay_core::buyer::Source| world.node_of(s.node.as_bytes()).unwrap();
+    let node =
+        |s: &gridbay_core::buyer::Source| world.node_of(s.node.as_bytes()).expect("a known node");
     carry.map(node).collect()
 }
 
@@ -217,12 +221,12 @@ fn with_a_seller_that_relays() -> (World, LeaseId) {
     world.severed = true;
     let mut want = order(&world, 7, sealed(4, 400), 4, 300);
     want.spec.network = true;
-    let limit = Credits::from_micros(600).unwrap();
+    let limit = Credits::from_micros(600).expect("in range");
     want.relay = Relaying::Paid(RelayPay { limit, slots: 50 });
     world.order(BUYER, want);
     let joined = |w: &World| w.clusters(0).count() + w.clusters(1).count() == 2;
     assert!(world.run_until(20_000, joined));
-    let lease = world.clusters(0).next().unwrap().lease;
+    let lease = world.clusters(0).next().expect("a network").lease;
     world.nodes[2].core.relays(RelayTerms {
         free_day: 0,
         ..TERMS

@@ -1,15 +1,15 @@
 //! I21: a node carries only for those who pay for it or are given it, and a relay's pay is within
 //! its bid.
 //!
-//! 1. When an honest node begins to carry, the lease to be carried lives in its ledger. What pays is
-//!    a living lease of the same account with a unit of this node, whose job here is a relay's and
+//! 1. When an honest node begins to carry, the carried lease lives in its ledger. What pays is a
+//!    living lease of the same account with a unit of this node, whose job here is a relay's and
 //!    runs, and is worth so many bytes of that lease's slot for each; or the account is given so
 //!    many in a day, and is one of few.
 //! 2. After each of its steps, both leases of everything that it carries still live.
 //! 3. A relay's order pays no slot more than it was for, each within the limit that the user set.
 
 use super::{Check, Sight};
-use crate::world::ways::terms;
+use crate::found::terms;
 use crate::world::{Machine, World};
 use gridbay_core::agent::Phase;
 use gridbay_core::buy::Relaying;

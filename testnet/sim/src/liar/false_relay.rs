@@ -5,8 +5,7 @@
 //! Attacks I21.
 
 use super::{Lie, Puppet};
-use crate::found::{node_key, node_secret};
-use crate::world::ways::place;
+use crate::found::{node_key, node_secret, place};
 use gridbay_core::agent::{AgentReply, AgentRequest};
 use gridbay_core::effect::Effect;
 use gridbay_core::relay::{Carried, Grant, Link, Links, Purse, Signed, Tickets, Wish};

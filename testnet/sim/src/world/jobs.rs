@@ -5,8 +5,8 @@
 use super::World;
 use super::machine::Played;
 use super::queue::Event;
-use super::ways::place;
 use crate::clock::EPOCH_MS;
+use crate::found::place;
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::cluster::{Card, Member};
 use gridbay_core::effect::Effect;

@@ -1,13 +1,14 @@
 //! One node's computer: its disk and clock, the things that outlive the node's process, and the
 //! process itself.
 
-use super::ways::{self, Plane};
 use crate::clock::Clock;
-use crate::found::{account_key, chain, node_key, provider, validator_key};
+use crate::found::{account_key, chain, node_key, provider, terms, validator_key};
 use crate::liar::Lie;
 use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::buyer::Record;
+use gridbay_core::cluster::Cluster;
 use gridbay_core::key::OrderKey;
+use gridbay_core::relay::{Grant, Purse};
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::Withheld;
@@ -15,7 +16,7 @@ use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Fault, Host, HostConfig};
 use gridbay_protocol::genesis::Genesis;
-use gridbay_protocol::ids::ContentId;
+use gridbay_protocol::ids::{ContentId, LeaseId};
 use gridbay_protocol::job::JobSpec;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,6 +40,13 @@ pub(crate) struct Shelf {
     pub(crate) checkpoints: BTreeMap<(OrderKey, u32), BTreeSet<ContentId>>,
     /// The offers that the node holds back.
     pub(crate) withheld: Vec<u8>,
+}
+
+/// What a node's data plane holds.
+#[derive(Debug, Default)]
+pub(crate) struct Plane {
+    pub(crate) clusters: BTreeMap<LeaseId, Cluster>,
+    pub(crate) grants: BTreeMap<(Purse, LeaseId), Grant>,
 }
 
 /// A machine.
@@ -121,7 +129,7 @@ impl Machine {
         };
         let mut core = Core::new(parts);
         core.seek_hints();
-        core.relays(ways::terms(n));
+        core.relays(terms(n));
         self.plane = Plane::default();
         if !self.shelf.withheld.is_empty() {
             let offers = Withheld::decode(&self.shelf.withheld).expect("own offers");

@@ -19,7 +19,7 @@ mod progress;
 mod questions;
 mod queue;
 mod trouble;
-pub(crate) mod ways;
+mod ways;
 
 pub use machine::Machine;
 

@@ -2,9 +2,9 @@
 
 use super::World;
 use super::queue::Event;
-use super::ways::about;
 use crate::check::Sight;
 use crate::fault::{Fault, Leaves};
+use crate::found::about;
 use crate::found::node_key;
 use crate::rng::Rng;
 use gridbay_core::input::Input;

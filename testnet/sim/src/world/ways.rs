@@ -4,65 +4,17 @@
 //! relay forgets what it carries for when its process ends, and so do members.
 
 use super::World;
-use crate::found::{node_key, node_secret};
-use gridbay_core::adverts::About;
+use crate::found::{node_key, node_secret, place};
 use gridbay_core::agent::AgentReply;
-use gridbay_core::cluster::{Cluster, RelayWay};
+use gridbay_core::cluster::RelayWay;
 use gridbay_core::effect::Effect;
-use gridbay_core::relay::{
-    ByRelay, Carried, Grant, Link, Links, Purse, RelayTerms, SELLS, Signed, Ticket,
-};
+use gridbay_core::relay::{ByRelay, Carried, Grant, Link, Links, Purse, Signed, Ticket};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
-use std::collections::BTreeMap;
-
-/// What nodes carry for others; every other node sells it, and each gives a little.
-pub(crate) const TERMS: RelayTerms = RelayTerms {
-    unit_slot: 1 << 30,
-    free_day: 1 << 20,
-};
-
-/// The terms of a node.
-pub(crate) fn terms(n: usize) -> RelayTerms {
-    match n % 4 {
-        0 => TERMS,
-        1 => RelayTerms {
-            unit_slot: 0,
-            ..TERMS
-        },
-        2 => RelayTerms {
-            free_day: 0,
-            ..TERMS
-        },
-        _ => RelayTerms::default(),
-    }
-}
-
-/// What a node says of itself: whether it sells relaying.
-pub(super) fn about(n: usize) -> About {
-    let sells = terms(n).unit_slot > 0;
-    let said = sells.then(|| (SELLS.to_owned(), "yes".to_owned()));
-    About {
-        attributes: said.into_iter().collect(),
-        round_trips: vec![],
-    }
-}
-
-/// What a node's data plane holds.
-#[derive(Debug, Default)]
-pub(crate) struct Plane {
-    clusters: BTreeMap<LeaseId, Cluster>,
-    grants: BTreeMap<(Purse, LeaseId), Grant>,
-}
 
 /// Whether members of a lease need relays.
 fn is_severed(lease: &LeaseId) -> bool {
     lease.0[0].is_multiple_of(3)
-}
-
-/// Where a node takes packets.
-pub(crate) fn place(n: usize) -> String {
-    format!("10.0.0.{}:4100", n % 250 + 1)
 }
 
 impl World {
