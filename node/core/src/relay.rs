@@ -19,7 +19,7 @@
 //!    bytes. Members and relay count these bytes; both sign what they say of them, so that the
 //!    buyer can show who said what.
 
-use crate::cluster::{PLACES, PROGRAM, is_place};
+use crate::cluster::{PLACES, PROGRAM, RANKS, is_place};
 use gridbay_protocol::codec;
 use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{AccountId, LeaseId, NetworkId, byte_array};
@@ -34,6 +34,8 @@ pub const SELLS: &str = "x.relay";
 pub const GIVES: &str = "x.free-relay";
 /// Pairs in one wish at the most.
 pub const PAIRS: usize = 512;
+/// Relays that a member names for another at the most.
+const VIAS: usize = 16;
 
 /// Whether a job only stands for a relay: it holds the unit that pays.
 pub fn is_relay(spec: &JobSpec) -> bool {
@@ -170,8 +172,17 @@ pub struct Link {
 pub struct Links {
     /// The lease.
     pub lease: LeaseId,
-    /// The others.
+    /// The others, ascending by node.
     pub links: Vec<Link>,
+}
+
+impl Links {
+    /// Whether there are no more than a lease can have, in order, each once.
+    pub fn is_valid(&self) -> bool {
+        self.links.len() <= RANKS as usize + 1
+            && self.links.windows(2).all(|w| w[0].node < w[1].node)
+            && self.links.iter().all(|link| link.relayed.len() <= VIAS)
+    }
 }
 
 /// Something said, with a signature that binds it to the network.

@@ -8,6 +8,7 @@ use crate::backend::failure::{not_found, usage};
 use crate::market::class_name;
 use crate::order::handle::job_id;
 use gridbay_core::Core;
+use gridbay_core::cluster::is_held;
 use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
@@ -74,8 +75,14 @@ impl NodeBackend {
         let node = self.parts.node;
         let found = self.query(move |core| {
             let view = one(core, node, &id)?;
-            let key = order_of(core, &view.lease).map(|(key, _)| key);
-            Ok::<_, crate::api::ApiError>((key, view))
+            let order = order_of(core, &view.lease);
+            if !attends && order.is_some_and(|(_, agent)| is_held(&agent.order().spec)) {
+                return Err(usage(
+                    format!("lease {} is of a cluster that this node holds", view.lease),
+                    "its commands need the network; gridbay cluster end gives it up",
+                ));
+            }
+            Ok::<_, crate::api::ApiError>((order.map(|(key, _)| key), view))
         });
         let (key, view) = found.await??;
         let Some(key) = key.filter(|_| view.network) else {

@@ -14,6 +14,9 @@ use std::net::SocketAddr;
 
 use crate::path::Ticket;
 
+/// Ended allowances that are remembered at the most.
+const ENDED: usize = 4_096;
+
 /// What grants draw on; its owner makes the names up.
 pub type Purse = [u8; 32];
 
@@ -78,9 +81,16 @@ impl Relay {
         used.allowance = allowance;
     }
 
-    /// Ends an allowance: grants that draw on it carry nothing any more.
+    /// Ends an allowance: grants that draw on it carry nothing any more. What was used of it is
+    /// remembered, so that one that is set again in its period does not begin anew.
     pub fn disallow(&mut self, purse: &Purse) {
-        self.purses.remove(purse);
+        if let Some(used) = self.purses.get_mut(purse) {
+            used.allowance.bytes_max = 0;
+        }
+        let ended = |used: &Used| used.allowance.bytes_max == 0;
+        if self.purses.values().filter(|used| ended(used)).count() > ENDED {
+            self.purses.retain(|of, used| of == purse || !ended(used));
+        }
     }
 
     /// Bytes that are left of an allowance in its period.
@@ -240,7 +250,10 @@ mod tests {
         allow(&mut relay, 2, 50);
         assert!(carry(&mut relay, 4, 50) && !carry(&mut relay, 1, 1));
         relay.disallow(&PURSE);
+        assert!(!carry(&mut relay, 4, 1));
         allow(&mut relay, 2, 50);
+        assert!(!carry(&mut relay, 4, 1), "it was used up in this period");
+        allow(&mut relay, 3, 50);
         assert!(carry(&mut relay, 4, 1), "a new one");
     }
 }

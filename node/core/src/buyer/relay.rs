@@ -154,6 +154,7 @@ impl Buyer {
         let theirs = signed.verify(&state.network(), &place.1).is_ok();
         if let Some(agent) = self.orders.get_mut(&key).filter(|_| theirs)
             && signed.said.lease == place.0
+            && signed.said.is_valid()
         {
             agent.relays.hear(place, *signed, now_ms);
         }

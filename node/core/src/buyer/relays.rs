@@ -16,6 +16,8 @@ const NEED_MS: u64 = 3_000;
 const HOLD_MS: u64 = 30_000;
 /// Milliseconds for which a member's word counts.
 const FRESH_MS: u64 = 8_000;
+/// Milliseconds between two looks at all pairs, of which a large lease has many.
+const PACE_MS: u64 = 200;
 /// Milliseconds that a relay has before it must carry.
 const JUDGE_MS: u64 = 12_000;
 /// Milliseconds for which a node that failed as a relay is not asked again.
@@ -61,6 +63,8 @@ pub struct Source {
     /// Whether a wish is on its way.
     asking: bool,
     pub(super) failures: u32,
+    /// Whether neither end of any of its pairs hears anything by it, long after it began.
+    deaf: bool,
 }
 
 impl Source {
@@ -82,6 +86,7 @@ impl Source {
             ask_from_ms: 0,
             asking: false,
             failures: 0,
+            deaf: false,
         }
     }
     pub(super) fn is(&self, carries: &LeaseId, node: &PublicKey, paid: Option<LeaseId>) -> bool {
@@ -110,7 +115,7 @@ impl Source {
     /// Whether it carries by its own word, and goes on to.
     pub fn carries(&self) -> bool {
         let left = self.answer.as_ref().map(|(_, a)| a.said.left);
-        self.failures == 0 && left.is_some_and(|left| left > 0)
+        self.failures == 0 && !self.deaf && left.is_some_and(|left| left > 0)
     }
     /// What it carried for a pair by its last word, from either end.
     pub fn bytes(&self, pair: &Ends) -> Option<[u64; 2]> {
@@ -124,6 +129,7 @@ impl Source {
 #[derive(Clone, Debug, Default)]
 pub struct Relays {
     heard: BTreeMap<Place, Heard>,
+    judge_from_ms: u64,
     /// Since when pairs have no way by the word of both ends.
     lacking: BTreeMap<(LeaseId, Ends), u64>,
     /// Pairs that have relays, and until when at the least.
@@ -148,7 +154,10 @@ pub(super) struct Wished {
 /// What the two ends of a pair say of a relay, and it of itself.
 enum Verdict {
     Carries,
+    /// Neither end hears anything, and the relay says that both send.
     Claims,
+    /// Neither end hears anything, and they have no other way.
+    Deaf,
     Unknown,
 }
 
@@ -188,7 +197,9 @@ impl Relays {
         let heard = self.heard.get(&(lease, *from))?;
         let links = &heard.said.as_ref()?.said.links;
         let fresh = now_ms < heard.at_ms + FRESH_MS;
-        links.iter().find(|l| fresh && l.node == *to)
+        // Ascending, by the check of the word.
+        let found = links.binary_search_by_key(to, |link| link.node);
+        found.ok().filter(|_| fresh).and_then(|at| links.get(at))
     }
 
     /// Both ends' words on a pair.
@@ -200,6 +211,10 @@ impl Relays {
 
     /// Finds out which pairs need relays. One member's word alone moves nothing.
     pub(super) fn judge_pairs(&mut self, now_ms: u64) {
+        if now_ms < self.judge_from_ms {
+            return;
+        }
+        self.judge_from_ms = now_ms + PACE_MS;
         let places: Vec<Place> = self.heard.keys().copied().collect();
         for (at, (lease, low)) in places.iter().enumerate() {
             let others = places[at + 1..].iter().take_while(|(of, _)| of == lease);
@@ -269,7 +284,10 @@ impl Relays {
     /// Whether a leased relay did not answer its last wish well.
     pub(super) fn fails(&self, paid_by: &LeaseId) -> bool {
         let by = |s: &&Source| s.paid_by.is_some_and(|(lease, _)| lease == *paid_by);
-        self.sources.iter().filter(by).any(|s| s.failures > 0)
+        self.sources
+            .iter()
+            .filter(by)
+            .any(|s| s.failures > 0 || s.deaf)
     }
 
     /// A relay answered a wish, or did not; the word was checked.
@@ -312,10 +330,19 @@ impl Relays {
             tracing::warn!(%node, "a relay claims to carry what neither end has heard");
         }
         self.accused.extend(accused);
+        let deaf: Vec<bool> = self
+            .sources
+            .iter()
+            .map(|s| self.is_deaf(s, now_ms))
+            .collect();
+        for (source, deaf) in self.sources.iter_mut().zip(deaf) {
+            source.deaf = deaf;
+        }
         let mut gone = Vec::new();
         let accused = &self.accused;
         self.sources.retain(|s| {
             let failed = s.failures >= FAILURES;
+            // A free one that carries nothing gives its place to another.
             let empty = s.paid_by.is_none() && s.answer.is_some() && !s.carries();
             if failed || empty {
                 gone.push(s.node);
@@ -334,13 +361,25 @@ impl Relays {
 
     /// Whether a relay carries for none of its pairs and says of one that it does.
     fn claims(&self, source: &Source, now_ms: u64) -> bool {
-        if source.answer.is_none() || now_ms < source.since_ms + JUDGE_MS {
-            return false;
-        }
-        let pairs = source.answer.iter().flat_map(|(pairs, _)| pairs);
-        let verdicts: Vec<Verdict> = pairs.map(|p| self.verdict(source, p, now_ms)).collect();
+        let verdicts = self.verdicts(source, now_ms);
         verdicts.iter().any(|v| matches!(v, Verdict::Claims))
             && !verdicts.iter().any(|v| matches!(v, Verdict::Carries))
+    }
+
+    /// Whether a relay carries for none of its pairs although they need it, whatever it says.
+    fn is_deaf(&self, source: &Source, now_ms: u64) -> bool {
+        let verdicts = self.verdicts(source, now_ms);
+        let useless = |v: &Verdict| matches!(v, Verdict::Deaf | Verdict::Claims);
+        verdicts.iter().any(useless) && !verdicts.iter().any(|v| matches!(v, Verdict::Carries))
+    }
+
+    /// On each of a relay's pairs, once it has had time.
+    fn verdicts(&self, source: &Source, now_ms: u64) -> Vec<Verdict> {
+        if source.answer.is_none() || now_ms < source.since_ms + JUDGE_MS {
+            return Vec::new();
+        }
+        let pairs = source.answer.iter().flat_map(|(pairs, _)| pairs);
+        pairs.map(|p| self.verdict(source, p, now_ms)).collect()
     }
 
     fn verdict(&self, source: &Source, pair: &Ends, now_ms: u64) -> Verdict {
@@ -361,6 +400,7 @@ impl Relays {
         match heard(low) || heard(high) {
             true => Verdict::Carries,
             false if said.iter().all(|bytes| *bytes > 0) => Verdict::Claims,
+            false if links.iter().all(|link| !link.reached) => Verdict::Deaf,
             false => Verdict::Unknown,
         }
     }

@@ -5,7 +5,7 @@
 //! 2. A lease pays if it is the same account's, its job here is a relay's and has its unit. It pays
 //!    for so many bytes in a slot for each unit; the end of job or lease ends the grant.
 //! 3. Where nothing pays, an account has so many bytes in a day, on all its leases together, and
-//!    [`FREE`] accounts do at a time.
+//!    [`FREE`] accounts do.
 //! 4. A grant for which nobody asked for [`LAPSE_MS`], or whose lease is over, ends.
 
 use super::{Job, Seller};
@@ -16,9 +16,9 @@ use crate::relay::{Grant, Purse, RelayTerms, Signed, Wish, is_relay};
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::ids::{AccountId, LeaseId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Accounts that are given something at the same time at the most.
+/// Accounts that are given something in a day at the most: what a node gives has a bound in all.
 const FREE: usize = 256;
 /// Leases that one purse carries for at the most.
 const CARRIED: usize = 16;
@@ -33,6 +33,8 @@ pub(super) struct Relays {
     granted: BTreeMap<(Purse, LeaseId), Granted>,
     /// Milliseconds since 1970, when somebody last asked.
     wall_ms: u64,
+    /// The day, and the accounts that were given something in it.
+    given: (u64, BTreeSet<AccountId>),
 }
 
 #[derive(Debug)]
@@ -78,6 +80,12 @@ impl Seller {
             bytes,
             pairs: wish.pairs.clone(),
         };
+        if let Purse::Free(account) = purse {
+            if self.relays.given.0 != period {
+                self.relays.given = (period, BTreeSet::new());
+            }
+            self.relays.given.1.insert(account);
+        }
         let granted = Granted {
             grant: grant.clone(),
             asked_at: state.height(),
@@ -110,10 +118,12 @@ impl Seller {
         }
         let granted = &self.relays.granted;
         let of_purse = granted.keys().filter(|(of, _)| *of == purse).count();
-        let given = |purse: &Purse| matches!(purse, Purse::Free(_));
-        let free = granted.keys().filter(|(of, _)| given(of)).count();
+        let (day, given) = &self.relays.given;
+        let today = *day == self.relays.wall_ms / DAY_MS;
+        let all = today && given.len() >= FREE;
+        let full = matches!(purse, Purse::Free(account) if all && !given.contains(&account));
         let known = granted.contains_key(&(purse, wish.carries));
-        match !known && (of_purse >= CARRIED || given(&purse) && free >= FREE) {
+        match full || !known && of_purse >= CARRIED {
             true => Err(StartRefusal::NoRoom),
             false => Ok(purse),
         }

@@ -66,19 +66,19 @@ impl Socket {
         self.state.recv(UdpSockRef::from(&self.udp), buffers, metas)
     }
 
-    /// Sends one datagram on a way.
+    /// Sends one datagram on a way, if the socket takes it now: probes and handshakes are sent
+    /// again, and who sends them may hold locks.
     pub(super) fn send(&self, via: &Via, frame: &[u8]) {
-        match via.ticket {
-            None => self.send_run(via.at, frame, frame.len()),
+        let _full = match via.ticket {
+            None => self.try_send(via.at, frame, frame.len()),
             Some(ticket) => {
                 let whole = [&wire::relay_head(&ticket), frame].concat();
-                self.send_run(via.at, &whole, whole.len());
+                self.try_send(via.at, &whole, whole.len())
             }
-        }
+        };
     }
 
-    /// Sends datagrams that lie one behind the other, each of `size` bytes but for the last.
-    pub(super) fn send_run(&self, to: SocketAddr, bytes: &[u8], size: usize) {
+    fn try_send(&self, to: SocketAddr, bytes: &[u8], size: usize) -> io::Result<()> {
         let transmit = Transmit {
             destination: self.written(to),
             ecn: None,
@@ -86,8 +86,14 @@ impl Socket {
             segment_size: (size < bytes.len()).then_some(size),
             src_ip: None,
         };
+        self.state.try_send(UdpSockRef::from(&self.udp), &transmit)
+    }
+
+    /// Sends datagrams that lie one behind the other, each of `size` bytes but for the last. Waits
+    /// a little where the socket is full.
+    pub(super) fn send_run(&self, to: SocketAddr, bytes: &[u8], size: usize) {
         loop {
-            match self.state.try_send(UdpSockRef::from(&self.udp), &transmit) {
+            match self.try_send(to, bytes, size) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     let mut fds = [PollFd::new(self.fd(), PollFlags::POLLOUT)];
                     if poll(&mut fds, PollTimeout::from(FULL)) == Ok(0) {
