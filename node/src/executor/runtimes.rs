@@ -13,12 +13,30 @@ pub fn runtimes() -> BTreeMap<String, String> {
     if let Some(version) = said("mpirun", &["--version"]).and_then(|text| open_mpi(&text)) {
         all.insert(MPI.to_owned(), format!("openmpi-{version}"));
     }
-    let looks = "import importlib.util as u; print(u.find_spec('distributed') is not None)";
-    let found = said("python3", &["-c", looks]);
-    if found.is_some_and(|text| text.trim() == "True") && said("dask", &["--version"]).is_some() {
+    if has_dask().is_some() {
         all.insert(DASK.to_owned(), "yes".to_owned());
     }
     all
+}
+
+/// Whether the interpreter of the `dask` program knows the scheduler. It is only looked for: to
+/// import it takes a second.
+fn has_dask() -> Option<()> {
+    let path = std::env::var_os("PATH")?;
+    let places = std::env::split_paths(&path).map(|folder| folder.join("dask"));
+    let script = places
+        .into_iter()
+        .find_map(|place| std::fs::read(place).ok())?;
+    let looks = "import importlib.util as u; print(u.find_spec('distributed') is not None)";
+    let found = said(interpreter(&script)?, &["-c", looks])?;
+    (found.trim() == "True").then_some(())
+}
+
+/// The program after `#!` in a script.
+fn interpreter(script: &[u8]) -> Option<&str> {
+    let line = script.split(|byte| *byte == b'\n').next()?;
+    let words = std::str::from_utf8(line).ok()?.strip_prefix("#!")?;
+    words.split_whitespace().next()
 }
 
 fn said(program: &str, words: &[&str]) -> Option<String> {
@@ -43,6 +61,17 @@ fn open_mpi(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_names_its_interpreter() {
+        let of = |text: &str| interpreter(text.as_bytes()).map(str::to_owned);
+        assert_eq!(
+            of("#!/usr/bin/python3 -s\nimport x\n").as_deref(),
+            Some("/usr/bin/python3")
+        );
+        assert_eq!(of("import x\n"), None);
+        assert_eq!(of("#!\n"), None);
+    }
 
     #[test]
     fn open_mpi_tells_its_version() {
