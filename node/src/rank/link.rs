@@ -270,11 +270,13 @@ impl Link {
                     return Err(io::ErrorKind::InvalidData.into());
                 }
             } else {
-                state.received += 1;
-                state.inbox_bytes += frame.1.len() + WEIGHT;
-                if state.inbox_bytes > WINDOW + FRAME + 2 * WEIGHT {
+                let bytes = state.inbox_bytes + frame.1.len() + WEIGHT;
+                if bytes > WINDOW + FRAME + 2 * WEIGHT {
+                    // It does not count as received: it comes again.
                     return Err(io::Error::other("more than was asked for"));
                 }
+                state.received += 1;
+                state.inbox_bytes = bytes;
                 urgent(&frame);
                 state.inbox.push_back(frame);
             }

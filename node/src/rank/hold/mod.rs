@@ -13,6 +13,7 @@
 
 mod get;
 mod keys;
+mod output;
 mod processes;
 mod put;
 mod session;
