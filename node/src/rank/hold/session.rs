@@ -28,6 +28,8 @@ use crate::terminal::{self, Size};
 const NOT_FOUND: i32 = 127;
 /// Exit code for a program that cannot be executed.
 const NOT_EXECUTABLE: i32 = 126;
+/// How long a program that has ended waits for its asker to read its output.
+const UNREAD: Duration = Duration::from_secs(3_600);
 /// The end of input, as a terminal has it.
 const END_OF_INPUT: u8 = 4;
 /// Shells to look for, the best first.
@@ -104,7 +106,7 @@ impl Session {
         let own = Arc::clone(&session);
         let run = move || {
             own.run(child);
-            own.link.drain();
+            own.link.drain(UNREAD);
             own.link.close();
             ended(own.number);
         };
