@@ -36,7 +36,7 @@ use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 
 /// Longest wait for the core thread, which answers between two steps.
 const CORE_WAIT: Duration = Duration::from_secs(10);
@@ -98,8 +98,8 @@ pub struct NodeBackend {
     pub(crate) board: Arc<Board>,
     pub(crate) discovery: Discovery,
     pub(crate) guests: Guests,
-    /// Connections of the API that became ones to ranks.
-    pub(crate) carried: Arc<Semaphore>,
+    /// Connections of the API that became ones to ranks and to ports of members.
+    pub(crate) carried: held::bounds::Carried,
 }
 
 impl NodeBackend {

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader, copy_buf, split};
 use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// What a connection becomes.
@@ -50,15 +51,15 @@ pub(super) async fn upgrade(
         carry(client, to, &hello, &there, &key).await
     };
     let reach = async || node.reach(&place).await;
-    switched(node, &mut request, PROTOCOL, reach, work).await
+    let room = &node.carried.ranks;
+    switched((PROTOCOL, room), &mut request, reach, work).await
 }
 
 /// The answer to a request for another protocol. What it leads to is reached first; what is to be
 /// done with both ends goes on beside the answer, within the bound of such connections.
 pub(crate) async fn switched<To: Send + 'static, Done: Future + Send + 'static>(
-    node: &Node,
+    (protocol, room): (&'static str, &Arc<Semaphore>),
     request: &mut Request,
-    protocol: &'static str,
     reach: impl AsyncFnOnce() -> Answer<To>,
     work: impl FnOnce(TokioIo<Upgraded>, To) -> Done + Send + 'static,
 ) -> Answer<Response> {
@@ -67,8 +68,8 @@ pub(crate) async fn switched<To: Send + 'static, Done: Future + Send + 'static>(
         let why = format!("this address takes connections of {protocol} alone");
         return Err(usage(why, format!("send Upgrade: {protocol}")));
     }
-    let Ok(permit) = Arc::clone(&node.carried).try_acquire_owned() else {
-        let why = format!("{CARRIED} connections to ranks are open already");
+    let Ok(permit) = Arc::clone(room).try_acquire_owned() else {
+        let why = format!("{CARRIED} such connections are open already");
         return Err(ApiError::new(ErrorCode::Busy, why, "end some of them"));
     };
     let to = reach().await?;

@@ -7,12 +7,15 @@
 //!    meanwhile begins anew.
 //! 4. The receiver trusts no path: none leads out of its folder, neither by its words nor by a
 //!    symbolic link on the way. Links are not sent.
+//! 5. A receiver that asked for files ([`Receiver::asked`]) takes these and no others, and no more
+//!    bytes than it wants.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::path_is_inside;
@@ -26,6 +29,8 @@ use super::wire::{DATA, Kind, write_frame};
 
 /// Files and folders of one transfer at the most.
 const ITEMS: usize = 1 << 20;
+/// Bytes of the paths of folders that one transfer makes, at the most.
+const PATHS: usize = 64 << 20;
 /// Permission bits that are carried.
 const MODE: u32 = 0o777;
 
@@ -156,11 +161,16 @@ pub(crate) struct Receiver {
     folder: OwnedFd,
     /// The name in the place of the first word of each path.
     name: Option<String>,
+    /// What the first word of each path may be; anything if `None`.
+    asked: Option<BTreeSet<String>>,
     id: Id,
     items: u64,
+    /// Bytes that it still takes.
+    room: u64,
     open: Option<Open>,
-    /// Folders, which get their modes when all is in them.
+    /// Folders that it made, which get their modes when all is in them; and bytes of their paths.
     modes: Vec<(String, u32)>,
+    paths: usize,
 }
 
 /// A file that is not whole yet.
@@ -182,11 +192,35 @@ impl Receiver {
         Ok(Receiver {
             folder: File::open(folder)?.into(),
             name,
+            asked: None,
             id,
             items: 0,
+            room: u64::MAX,
             open: None,
             modes: Vec::new(),
+            paths: 0,
         })
+    }
+
+    /// Puts things into a folder that were asked for by their paths, at most so many bytes. A path
+    /// without a name asks for all that lies in a folder, which may have any name.
+    ///
+    /// # Errors
+    /// All is asked for, and something is in the folder already, which it might replace.
+    pub(crate) fn asked(
+        folder: &Path,
+        paths: &[String],
+        id: Id,
+        most: u64,
+    ) -> io::Result<Receiver> {
+        let mut receiver = Receiver::new(folder, None, id)?;
+        receiver.asked = paths.iter().map(|path| last_word(path)).collect();
+        receiver.room = most;
+        if receiver.asked.is_none() && fs::read_dir(folder)?.next().is_some() {
+            let why = "it is not empty, and a whole folder may bring anything";
+            return Err(io::Error::other(why));
+        }
+        Ok(receiver)
     }
 
     /// Whole items, and the one that is under way with its bytes.
@@ -205,12 +239,20 @@ impl Receiver {
             };
         }
         self.drop_open();
+        if self.items >= ITEMS as u64 {
+            return Err(io::Error::other(format!("more than {ITEMS} files")));
+        }
         let path = self.place(&item.path)?;
         let (above, name) = path.rsplit_once('/').unwrap_or(("", &path));
         let parent = self.folder_of(above)?;
         let Some(bytes) = item.bytes else {
-            make_folder(&parent, name)?;
-            self.modes.push((path.clone(), item.mode & MODE));
+            if make_folder(&parent, name)?.1 {
+                self.paths += path.len();
+                self.modes.push((path.clone(), item.mode & MODE));
+            }
+            if self.paths > PATHS {
+                return Err(io::Error::other("too many folders"));
+            }
             self.items += 1;
             return Ok(());
         };
@@ -246,6 +288,8 @@ impl Receiver {
         if has > whole {
             return Err(io::Error::other("more bytes than were announced"));
         }
+        let room = self.room.checked_sub(bytes.len() as u64);
+        self.room = room.ok_or_else(|| io::Error::other("more bytes than are wanted in all"))?;
         open.file.write_all(bytes)?;
         open.bytes = has;
         if has == whole {
@@ -291,6 +335,11 @@ impl Receiver {
                 "`{path}` leads out of the folder"
             )));
         }
+        let first = path.split('/').next().unwrap_or_default();
+        if self.asked.as_ref().is_some_and(|all| !all.contains(first)) {
+            let why = format!("`{path}` was not asked for");
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+        }
         let Some(name) = &self.name else {
             return Ok(path.to_owned());
         };
@@ -305,7 +354,7 @@ impl Receiver {
     fn folder_of(&self, path: &str) -> io::Result<OwnedFd> {
         let mut at = self.folder.try_clone()?;
         for name in path.split('/').filter(|name| !name.is_empty()) {
-            at = make_folder(&at, name)?;
+            at = make_folder(&at, name)?.0;
         }
         Ok(at)
     }
@@ -327,15 +376,26 @@ impl Drop for Receiver {
     }
 }
 
-/// The folder of that name, made if it is not there.
-fn make_folder(parent: &impl AsFd, name: &str) -> io::Result<OwnedFd> {
-    match mkdirat(parent, name, Mode::from_bits_truncate(0o755)) {
-        Ok(()) | Err(Errno::EEXIST) => {}
-        Err(error) => return Err(error.into()),
+/// The name of what lies at a path of a rank; `None` for a whole folder without its name.
+fn last_word(path: &str) -> Option<String> {
+    match Path::new(path).components().next_back()? {
+        Component::Normal(name) => name.to_str().map(str::to_owned),
+        _ => None,
     }
+}
+
+/// The folder of that name, and whether it was made: it may be there.
+fn make_folder(parent: &impl AsFd, name: &str) -> io::Result<(OwnedFd, bool)> {
+    let made = match mkdirat(parent, name, Mode::from_bits_truncate(0o755)) {
+        Ok(()) => true,
+        Err(Errno::EEXIST) => false,
+        Err(error) => return Err(error.into()),
+    };
     let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
     let opened = openat(parent, name, flags, Mode::empty());
-    opened.map_err(|e| io::Error::new(io::Error::from(e).kind(), format!("{name}: {e}")))
+    let opened =
+        opened.map_err(|e| io::Error::new(io::Error::from(e).kind(), format!("{name}: {e}")));
+    Ok((opened?, made))
 }
 
 #[cfg(test)]

@@ -178,11 +178,12 @@ impl Link {
         state.cut.is_none().then(|| state.since.elapsed())
     }
 
-    /// Waits until all that was sent has been dealt with, or the link is closed.
-    pub(super) fn drain(&self) {
-        let mut state = self.lock();
-        while !state.out.is_empty() && !state.closed {
-            state = self.wait(state);
+    /// Waits until all that was sent has been dealt with, the link is closed, or it took too long.
+    pub(super) fn drain(&self, most: Duration) {
+        let (mut state, begin) = (self.lock(), Instant::now());
+        while !state.out.is_empty() && !state.closed && begin.elapsed() < most {
+            let woken = self.changed.wait_timeout(state, BEAT);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -270,11 +271,13 @@ impl Link {
                     return Err(io::ErrorKind::InvalidData.into());
                 }
             } else {
-                state.received += 1;
-                state.inbox_bytes += frame.1.len() + WEIGHT;
-                if state.inbox_bytes > WINDOW + FRAME + 2 * WEIGHT {
+                let bytes = state.inbox_bytes + frame.1.len() + WEIGHT;
+                if bytes > WINDOW + FRAME + 2 * WEIGHT {
+                    // It does not count as received: it comes again.
                     return Err(io::Error::other("more than was asked for"));
                 }
+                state.received += 1;
+                state.inbox_bytes = bytes;
                 urgent(&frame);
                 state.inbox.push_back(frame);
             }

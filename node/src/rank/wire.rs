@@ -10,7 +10,7 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -168,6 +168,32 @@ pub(crate) fn read_line<T: DeserializeOwned>(mut from: impl Read) -> io::Result<
     Err(io::Error::other(format!(
         "a line of more than {LINE} bytes"
     )))
+}
+
+/// Reads a line that has to be there as a whole within a time, however its bytes trickle.
+pub(super) fn read_line_within<T: DeserializeOwned>(
+    from: &TcpStream,
+    time: Duration,
+) -> io::Result<T> {
+    let end = Instant::now() + time;
+    read_line(Until { from, end })
+}
+
+/// A connection that is read until then.
+struct Until<'a> {
+    from: &'a TcpStream,
+    end: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.from.set_read_timeout(Some(left))?;
+        self.from.read(buffer)
+    }
 }
 
 /// A frame's bytes.

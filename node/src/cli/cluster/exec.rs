@@ -9,7 +9,7 @@ use crate::rank::remote::program::{Event, Remote};
 use crate::ui;
 use clap::Args;
 use std::collections::BTreeMap;
-use std::io::{self, Read as _};
+use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::Arc;
 use std::thread;
 use tokio::signal::unix::{SignalKind, signal};
@@ -161,6 +161,8 @@ pub(super) fn follow(program: &Remote, label: Option<u32>) -> Result<i32, CliErr
 /// Lines with a rank before them; plain bytes without one.
 struct Lines {
     label: Option<u32>,
+    /// Whether people see them at a terminal, which control bytes of one rank would steer for all.
+    is_shown: bool,
     held: Vec<u8>,
 }
 
@@ -168,8 +170,11 @@ type Write = fn(&[u8]) -> Result<(), ui::WriteError>;
 
 impl Lines {
     fn new(label: Option<u32>) -> Lines {
-        let held = Vec::new();
-        Lines { label, held }
+        Lines {
+            label,
+            is_shown: io::stdout().is_terminal() || io::stderr().is_terminal(),
+            held: Vec::new(),
+        }
     }
 
     /// Writes what is whole, and holds the rest back.
@@ -185,7 +190,7 @@ impl Lines {
         };
         let rest = self.held.split_off(ready);
         let lines = std::mem::replace(&mut self.held, rest);
-        write(&labelled(rank, &lines))
+        write(&labelled(rank, &lines, self.is_shown))
     }
 
     fn rest(&mut self, write: Write) -> Result<(), ui::WriteError> {
@@ -197,11 +202,12 @@ impl Lines {
     }
 }
 
-fn labelled(rank: u32, lines: &[u8]) -> Vec<u8> {
+fn labelled(rank: u32, lines: &[u8], is_shown: bool) -> Vec<u8> {
+    let steers = |b: &u8| is_shown && b.is_ascii_control() && !matches!(b, b'\t' | b'\n');
     let mut text = Vec::with_capacity(lines.len() + 16);
     for line in lines.split_inclusive(|b| *b == b'\n') {
         text.extend_from_slice(format!("{rank}: ").as_bytes());
-        text.extend_from_slice(line);
+        text.extend(line.iter().map(|b| if steers(b) { b'?' } else { *b }));
     }
     text
 }
@@ -256,6 +262,8 @@ mod tests {
 
     #[test]
     fn labels_begin_each_line() {
-        assert_eq!(labelled(3, b"a\nb\n"), b"3: a\n3: b\n");
+        assert_eq!(labelled(3, b"a\nb\n", false), b"3: a\n3: b\n");
+        assert_eq!(labelled(3, b"\x1b[2J\ta\r\n", true), b"3: ?[2J\ta?\n");
+        assert_eq!(labelled(3, b"\x1b\r\n", false), b"3: \x1b\r\n");
     }
 }

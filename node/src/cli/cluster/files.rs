@@ -4,6 +4,7 @@ use super::way::{Way, each, fresh};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
+use crate::config::parse;
 use crate::rank::files::{Entry, Receiver, list};
 use crate::rank::order::{Id, Put};
 use crate::rank::remote::files::{get, plain, put};
@@ -17,6 +18,8 @@ use std::sync::Arc;
 
 const NOT_PUT: &str = "the files are not all there";
 const NOT_GOT: &str = "the files are not all here";
+/// What a rank may send if nothing else is said.
+const MOST: &str = "64GiB";
 
 /// Bring files and folders to a rank, or to all
 #[derive(Clone, Debug, Args)]
@@ -38,9 +41,13 @@ pub(in crate::cli) struct GetArgs {
     /// The cluster's id, or how it begins
     id: String,
     /// RANK:PATH for each, all:PATH for those of every rank; then a folder of this machine. Those
-    /// of several ranks go to folders rank0, rank1, ... in it
+    /// of several ranks go to folders rank0, rank1, ... in it. A path without a name, as in 0:,
+    /// fetches a whole folder, into one that is new or empty
     #[arg(required = true, num_args = 2.., value_name = "RANK:PATH")]
     paths: Vec<String>,
+    /// Bytes to take of each rank at the most
+    #[arg(long, value_name = "SIZE", value_parser = parse::size, default_value = MOST)]
+    max_bytes: u64,
 }
 
 fn usage(what: &str, why: impl Into<String>) -> CliError {
@@ -144,7 +151,7 @@ impl GetArgs {
                 wanted.entry(rank).or_default().push(path.to_owned());
             }
         }
-        from_ranks(&way, &wanted, Path::new(to), fresh()?)
+        from_ranks(&way, &wanted, Path::new(to), fresh()?, self.max_bytes)
     }
 }
 
@@ -154,6 +161,7 @@ pub(super) fn from_ranks(
     wanted: &BTreeMap<u32, Vec<String>>,
     to: &Path,
     id: Id,
+    most: u64,
 ) -> Result<(), CliError> {
     let several = wanted.len() > 1;
     let one = |rank| {
@@ -165,8 +173,8 @@ pub(super) fn from_ranks(
             let why = format!("{}: {e}", folder.display());
             CliError::new(Exit::FAILED, NOT_GOT, why, "name a folder to write to")
         };
-        let into = Receiver::new(&folder, None, id).map_err(failed)?;
         let paths = wanted.get(&rank).map_or(&[][..], Vec::as_slice);
+        let into = Receiver::asked(&folder, paths, id, most).map_err(failed)?;
         get(&**way, rank, paths, into, &ui::note).during(NOT_GOT)
     };
     each(wanted.keys().copied(), one).map(drop)

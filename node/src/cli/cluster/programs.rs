@@ -97,7 +97,8 @@ impl StopArgs {
                 _ => Ok(0),
             }
         })?;
-        let count: u32 = stopped.iter().map(|(_, count)| count).sum();
+        // A rank may say what it likes.
+        let count: u64 = stopped.iter().map(|(_, count)| u64::from(*count)).sum();
         at.show(&count, |count| match count {
             1 => "ended 1 program\n".to_owned(),
             count => format!("ended {count} programs\n"),

@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const WHAT: &str = "the job did not run on the cluster";
+/// Bytes of an output that a rank may send.
+const MOST: u64 = 64 << 30;
 /// Ports of runs whose ranks command one another.
 const PORTS: std::ops::Range<u16> = 20_000..60_000;
 
@@ -93,7 +95,8 @@ fn fetch(way: &Arc<Way>, size: u32, folder: &str, errand: &Errand) -> Result<(),
                 _ => errand.dest.join(format!("rank{rank}")),
             };
             let to = to.join(Path::new(output).parent().unwrap_or(Path::new("")));
-            let into = Receiver::new(&to, None, fresh()?).map_err(|error| {
+            let paths = [format!("{folder}/{output}")];
+            let into = Receiver::asked(&to, &paths, fresh()?, MOST).map_err(|error| {
                 let why = format!("{}: {error}", to.display());
                 CliError::new(
                     Exit::FAILED,
@@ -102,7 +105,6 @@ fn fetch(way: &Arc<Way>, size: u32, folder: &str, errand: &Errand) -> Result<(),
                     "see --dest",
                 )
             })?;
-            let paths = [format!("{folder}/{output}")];
             match get(&**way, rank, &paths, into, &ui::note) {
                 Err(error) if error.code == ErrorCode::NotFound => Ok(false),
                 other => other.during("the results are not all here").map(|()| true),

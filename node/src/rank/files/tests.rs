@@ -145,3 +145,43 @@ fn what_was_not_announced_is_not_written() {
     drop(receiver);
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn nothing_is_written_that_was_not_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let asked = |paths: &[&str], most| {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        Receiver::asked(dir.path(), &paths, ID, most)
+    };
+    fs::create_dir(dir.path().join("old")).unwrap();
+    let mode = |path: &str| fs::metadata(dir.path().join(path)).unwrap().mode() & 0o777;
+    let before = mode("old");
+    let mut receiver = asked(&["in/out.txt", "/tmp/new/", "old/."], 4).unwrap();
+    for path in [".bashrc", ".ssh/authorized_keys", "in/out.txt", "tmp"] {
+        for bytes in [Some(0), None] {
+            assert!(receiver.begin(item(path, bytes)).is_err(), "{path}");
+        }
+    }
+    let folder = |path| Item {
+        mode: 0o700,
+        ..item(path, None)
+    };
+    receiver.begin(folder("new")).unwrap();
+    receiver.begin(folder("old")).unwrap();
+    receiver.begin(item("new/a", Some(3))).unwrap();
+    receiver.data(b"abc").unwrap();
+    receiver.begin(item("out.txt", Some(2))).unwrap();
+    assert!(receiver.data(b"ab").is_err(), "more than is wanted in all");
+    drop(receiver);
+    let mut receiver = asked(&["x", "old"], 4).unwrap();
+    receiver.begin(folder("old")).unwrap();
+    receiver.begin(folder("x")).unwrap();
+    receiver.finish().unwrap();
+    assert_eq!((mode("old"), mode("x")), (before, 0o700));
+    for path in ["", ".", "/", "./"] {
+        assert!(asked(&[path], 4).is_err(), "{path}: it is not empty");
+    }
+    let empty = dir.path().join("empty");
+    let mut receiver = Receiver::asked(&empty, &[String::new()], ID, 4).unwrap();
+    receiver.begin(item("any", Some(0))).unwrap();
+}

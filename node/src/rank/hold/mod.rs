@@ -13,15 +13,16 @@
 
 mod get;
 mod keys;
+mod output;
 mod processes;
 mod put;
+mod room;
 mod session;
 mod table;
 
 use std::io;
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gridbay_protocol::keys::PublicKey;
@@ -29,9 +30,10 @@ use gridbay_protocol::keys::PublicKey;
 use super::order::{Answer, Command, Refusal, Why};
 use super::signed::{Hello, Place, Signed, VERSION};
 use super::thread::start;
-use super::wire::{PORT, Wire, read_line, variable, write_line};
+use super::wire::{PORT, Wire, read_line_within, variable, write_line};
 use keys::{Keys, Who};
 use put::Transfers;
+use room::{Room, Seat};
 use table::Table;
 
 /// Variable with the key whose orders count.
@@ -39,9 +41,7 @@ pub(crate) const OWNER: &str = "GRIDBAY_OWNER";
 /// Variable with the network in which the lease was bought.
 pub(crate) const NETWORK: &str = "GRIDBAY_NETWORK";
 
-/// Connections at a time.
-const CONNECTIONS: usize = 256;
-/// Time for an order to come.
+/// Time for an order to come as a whole.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The rank.
@@ -50,7 +50,7 @@ pub(super) struct Hold {
     keys: Keys,
     table: Arc<Table>,
     transfers: Transfers,
-    connections: AtomicUsize,
+    room: Arc<Room>,
 }
 
 /// Serves until the job ends.
@@ -77,7 +77,7 @@ impl Hold {
             keys: Keys::new(owner),
             table,
             transfers: Transfers::default(),
-            connections: AtomicUsize::new(0),
+            room: Arc::default(),
         }))
     }
 
@@ -89,40 +89,35 @@ impl Hold {
                 std::thread::sleep(Duration::from_millis(50));
                 continue;
             };
-            let hold = Arc::clone(self);
-            if self.connections.fetch_add(1, Ordering::Relaxed) >= CONNECTIONS {
-                self.connections.fetch_sub(1, Ordering::Relaxed);
+            let ip = connection.peer_addr().map(|address| address.ip());
+            let Some(seat) = ip.ok().and_then(|ip| self.room.enter(ip)) else {
                 continue;
-            }
-            let served = start(move || {
-                let _ended = hold.answer(connection);
-                hold.connections.fetch_sub(1, Ordering::Relaxed);
-            });
-            if served.is_err() {
-                self.connections.fetch_sub(1, Ordering::Relaxed);
-            }
+            };
+            let hold = Arc::clone(self);
+            // Without a thread the connection ends, and its seat is free.
+            let _served = start(move || _ = hold.answer(connection, seat));
         }
     }
 
-    fn answer(&self, connection: TcpStream) -> io::Result<()> {
+    fn answer(&self, connection: TcpStream, mut seat: Seat) -> io::Result<()> {
         connection.set_nodelay(true)?;
         connection.bound(Some(PATIENCE), Some(PATIENCE))?;
         let mut nonce = [0; 32];
         getrandom::fill(&mut nonce).map_err(io::Error::other)?;
         let hello = Hello { v: VERSION, nonce };
         write_line(&connection, &hello)?;
-        let signed: Signed = read_line(&connection)?;
+        let signed: Signed = read_line_within(&connection, PATIENCE)?;
+        connection.bound(Some(PATIENCE), Some(PATIENCE))?;
         let by = self.keys.find(&signed.key);
         let by = by.filter(|_| signed.is_signed(&self.place, &hello));
-        let taken = match by {
-            None => Err(Refusal::new(
-                Why::Forbidden,
-                "it is not signed by the cluster's owner, nor by a key that the owner admitted",
-            )),
-            Some(by) => serde_json::from_str(&signed.order)
-                .map_err(|e| Refusal::new(Why::Invalid, format!("not understood: {e}")))
-                .and_then(|order| self.obey(order, by, &connection)),
-        };
+        let taken = by.ok_or_else(not_admitted).and_then(|by| {
+            seat.sign(&by, &connection)?;
+            // One that was dismissed meanwhile has missed the end of its connections.
+            self.keys.find(&by.key).ok_or_else(not_admitted)?;
+            let order = serde_json::from_str(&signed.order)
+                .map_err(|e| Refusal::new(Why::Invalid, format!("not understood: {e}")))?;
+            self.obey(order, by, &connection)
+        });
         match taken {
             Ok(None) => Ok(()),
             Ok(Some(answer)) => write_line(&connection, &answer),
@@ -140,7 +135,7 @@ impl Hold {
         let own = || connection.again().map_err(|e| Refusal::failed(&e));
         match order {
             Command::Start(order) => {
-                let session = self.table.begin(order, by)?;
+                let session = self.table.begin(order, by, &self.keys)?;
                 let _cut = session.attend(own()?, 0);
                 Ok(None)
             }
@@ -172,9 +167,18 @@ impl Hold {
             }
             Command::Dismiss { key } => {
                 self.keys.dismiss(&by, &key)?;
+                self.room.cut(&key);
+                self.transfers.forget(&key);
                 self.table.end_all_of(&key);
                 Ok(Some(Answer::Done))
             }
         }
     }
+}
+
+fn not_admitted() -> Refusal {
+    Refusal::new(
+        Why::Forbidden,
+        "it is not signed by the cluster's owner, nor by a key that the owner admitted",
+    )
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use gridbay_protocol::keys::PublicKey;
 
 use super::keys::Who;
+use super::room::has_room;
 use crate::rank::files::Receiver;
 use crate::rank::order::{Answer, Id, KEEP, Put, Refusal, Why};
 use crate::rank::wire::{DATA, Kind, Wire, read_into, write_frame, write_line};
@@ -25,7 +26,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 pub(super) struct Transfers(Mutex<BTreeMap<Id, Transfer>>);
 
 struct Transfer {
-    by: PublicKey,
+    by: Who,
     receiver: Arc<Mutex<Receiver>>,
     /// When it last began or was cut.
     last: Instant,
@@ -35,6 +36,17 @@ struct Transfer {
 impl Transfers {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Id, Transfer>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Cuts and forgets those of a key that counts no longer.
+    pub(super) fn forget(&self, key: &PublicKey) {
+        self.lock().retain(|_, transfer| {
+            let own = transfer.by.key == *key;
+            if let Some(cut) = transfer.cut.as_ref().filter(|_| own) {
+                cut();
+            }
+            !own
+        });
     }
 
     /// Takes files until all are here, or the connection is cut.
@@ -84,7 +96,7 @@ impl Transfers {
         let mut all = self.lock();
         let cut: Option<Box<dyn Fn() + Send>> = Some(Box::new(move || connection.cut()));
         if let Some(known) = all.get_mut(&order.transfer) {
-            if known.by != by.key {
+            if known.by.key != by.key {
                 return Err(Refusal::new(Why::Forbidden, "another's transfer"));
             }
             if let Some(former) = std::mem::replace(&mut known.cut, cut) {
@@ -95,8 +107,8 @@ impl Transfers {
         }
         let is_lost = |t: &Transfer| t.last.elapsed() > KEEP && Arc::strong_count(&t.receiver) == 1;
         all.retain(|_, transfer| !is_lost(transfer));
-        if all.len() >= TRANSFERS {
-            let why = format!("{TRANSFERS} transfers are under way already");
+        if !has_room(all.values().map(|transfer| &transfer.by), by, TRANSFERS) {
+            let why = "as many transfers are under way as may be";
             return Err(Refusal::new(Why::Busy, why));
         }
         let place = inside(&order.to)?;
@@ -111,7 +123,7 @@ impl Transfers {
             Receiver::new(folder, name, order.transfer).map_err(|e| Refusal::failed(&e))?;
         let receiver = Arc::new(Mutex::new(receiver));
         let transfer = Transfer {
-            by: by.key,
+            by: by.clone(),
             receiver: Arc::clone(&receiver),
             last: Instant::now(),
             cut,

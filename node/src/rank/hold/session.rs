@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -15,7 +16,7 @@ use nix::sys::wait::{self, WaitPidFlag, waitid};
 use nix::unistd::Pid;
 
 use super::keys::Who;
-use super::processes;
+use super::{output, processes};
 use crate::rank::link::{Frame, Link};
 use crate::rank::order::{Answer, Id, Program, Start};
 use crate::rank::serve::code;
@@ -27,9 +28,8 @@ use crate::terminal::{self, Size};
 const NOT_FOUND: i32 = 127;
 /// Exit code for a program that cannot be executed.
 const NOT_EXECUTABLE: i32 = 126;
-/// Time for the rest of the output of a program that has ended: something that left its session may
-/// hold the other end for ever.
-const REST: Duration = Duration::from_secs(2);
+/// How long a program that has ended waits for its asker to read its output.
+const UNREAD: Duration = Duration::from_secs(3_600);
 /// The end of input, as a terminal has it.
 const END_OF_INPUT: u8 = 4;
 /// Shells to look for, the best first.
@@ -106,7 +106,7 @@ impl Session {
         let own = Arc::clone(&session);
         let run = move || {
             own.run(child);
-            own.link.drain();
+            own.link.drain(UNREAD);
             own.link.close();
             ended(own.number);
         };
@@ -148,8 +148,8 @@ impl Session {
         self.end();
         self.over.store(true, Ordering::SeqCst);
         let status = child.wait();
-        // Nothing is ever sent: an error tells that all others are gone, or that it takes too long.
-        let _gone = all_done.recv_timeout(REST);
+        // Nothing is ever sent: an error tells that all others are gone.
+        let _gone = all_done.recv();
         carried.and(status.map(code))
     }
 
@@ -171,19 +171,17 @@ impl Session {
     }
 
     fn carry(
-        &self,
-        mut stream: impl Read + Send + 'static,
+        self: &Arc<Self>,
+        stream: impl Read + AsFd + Send + 'static,
         kind: Kind,
         done: &mpsc::Sender<()>,
     ) -> io::Result<()> {
-        let (link, done) = (Arc::clone(&self.link), done.clone());
+        let (own, done) = (Arc::clone(self), done.clone());
         let carry = move || {
             let mut buffer = vec![0; FRAME];
-            // A terminal without programs fails, a pipe ends.
-            while let Ok(count) = stream.read(&mut buffer)
-                && count > 0
-                && link.send(kind, &buffer[..count])
-            {}
+            output::carry(stream, &own.over, &mut buffer, |piece| {
+                own.link.send(kind, piece)
+            });
             drop(done);
         };
         start(carry).map(drop)

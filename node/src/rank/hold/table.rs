@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use gridbay_protocol::keys::PublicKey;
 use nix::sys::signal::Signal;
 
-use super::keys::Who;
+use super::keys::{Keys, Who};
 use super::processes;
+use super::room::has_room;
 use super::session::Session;
 use crate::rank::order::{GRACE, Id, KEEP, Program, Refusal, Start, Why};
 
@@ -35,14 +36,22 @@ impl Table {
     }
 
     /// Starts a program; the one that an earlier order of the same number started, if it did.
-    pub(super) fn begin(self: &Arc<Self>, order: Start, by: Who) -> Result<Arc<Session>, Refusal> {
+    /// A key that does not count any more starts none.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        order: Start,
+        by: Who,
+        keys: &Keys,
+    ) -> Result<Arc<Session>, Refusal> {
         let mut state = self.lock();
+        // Looked up while no program of a key can be missed by its end (`end_all_of`).
+        keys.find(&by.key).ok_or_else(not_yours)?;
         if let Some(known) = state.programs.values().find(|s| s.id == order.session) {
             let own = by.may(&known.by.key).then(|| Arc::clone(known));
             return own.ok_or_else(not_yours);
         }
-        if state.programs.len() >= PROGRAMS {
-            let why = format!("{PROGRAMS} programs run on this rank already");
+        if !has_room(state.programs.values().map(|s| &s.by), &by, PROGRAMS) {
+            let why = "as many programs run on this rank as may";
             return Err(Refusal::new(Why::Busy, why));
         }
         state.last = state.last.wrapping_add(1);
@@ -98,6 +107,9 @@ impl Table {
             }
         };
         drop(state);
+        // Those that are over wait for somebody to read their output: no longer.
+        let (over, meant): (Vec<_>, Vec<_>) = meant.into_iter().partition(|s| s.is_over());
+        over.iter().for_each(|session| session.forget());
         end(&meant, Duration::from_secs(grace.into()));
         Ok(u32::try_from(meant.len()).unwrap_or(u32::MAX))
     }

@@ -13,6 +13,8 @@ use crate::rank::wire::{DATA, Kind, Wire, read_frame, read_into};
 
 /// Time for the next bytes, whichever way they go: the other end reads or writes its disk.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
+/// Words of a rank about its files that are passed on, and characters of each, at the most.
+const NOTICES: (usize, usize) = (64, 1_000);
 /// Time in which the way takes something.
 const STUCK: std::time::Duration = std::time::Duration::from_secs(20);
 
@@ -130,8 +132,8 @@ fn is_timeout(error: &io::Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-/// Fetches files of a rank into a folder, in which nothing is written elsewhere than below it,
-/// whatever the rank says.
+/// Fetches files of a rank into a folder: nothing is written elsewhere than below it, and nothing
+/// that was not asked for ([`Receiver::asked`]), whatever the rank says.
 ///
 /// # Errors
 /// As of [`put`], the other way round.
@@ -142,7 +144,7 @@ pub(crate) fn get<C: Connector>(
     mut into: Receiver,
     notice: &(impl Fn(&str) + ?Sized),
 ) -> Result<(), ApiError> {
-    let mut begun = false;
+    let (mut begun, mut notices) = (false, 0);
     persist(rank, notice, |heard| {
         let (items, part) = into.has();
         let mark = Mark {
@@ -171,8 +173,12 @@ pub(crate) fn get<C: Connector>(
                 Kind::Data => into.data(&bytes),
                 Kind::Done => into.finish(),
                 Kind::Stderr => {
-                    why = String::from_utf8_lossy(&bytes).into_owned();
-                    notice(&format!("rank {rank}: {why}"));
+                    let words = String::from_utf8_lossy(&bytes);
+                    why = words.chars().take(NOTICES.1).collect();
+                    notices += 1;
+                    if notices <= NOTICES.0 {
+                        notice(&format!("rank {rank}: {why}"));
+                    }
                     Ok(())
                 }
                 Kind::Exit if bytes == [0; 4] => return Ok(()),
