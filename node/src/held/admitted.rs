@@ -1,13 +1,14 @@
 //! Whom an owner admits to its clusters. Written down by the node, and told to every rank: again to
 //! one that was started anew, which knows nobody but its owner.
 
-use super::guests::GUESTS;
+use super::guests::{GUESTS, News};
 use super::types::{ClusterRecord, Guest};
 use crate::api::types::JobId;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::rank::order::{Answer as Said, Command};
 use crate::rank::signed::Signed;
+use futures::future::join_all;
 use gridbay_protocol::keys::PublicKey;
 use std::io;
 use std::time::Duration;
@@ -18,6 +19,8 @@ use tokio::time::timeout;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Between two looks for ranks that were started anew.
 const LOOK: Duration = Duration::from_secs(5);
+/// Ranks that are told at once.
+const AT_ONCE: usize = 32;
 /// Bytes of an answer at the most.
 const ANSWER: usize = 4_096;
 
@@ -41,10 +44,7 @@ impl NodeBackend {
     pub(crate) async fn dismiss(&self, id: JobId, guest: Guest) -> Answer<ClusterRecord> {
         let cluster = self.cluster(id).await?;
         self.guests.dismiss(&cluster.id, &guest.key)?;
-        for rank in cluster.ranks.iter().filter(|rank| rank.running) {
-            let order = Command::Dismiss { key: guest.key };
-            self.instruct(&cluster, rank.rank, &order).await?;
-        }
+        self.tell_all(&cluster).await?;
         self.cluster(cluster.id).await
     }
 
@@ -66,22 +66,48 @@ impl NodeBackend {
         }
     }
 
+    /// Tells all ranks that run, also where some are not reached: those are named by the error, and
+    /// told later.
     async fn tell_all(&self, cluster: &ClusterRecord) -> Answer<()> {
-        for rank in cluster.ranks.iter().filter(|rank| rank.running) {
-            let at = (rank.rank, rank.attempt);
-            if self.guests.was_told(&cluster.id, at) {
-                continue;
-            }
-            for guest in self.guests.of(&cluster.id) {
-                let name = guest.name.unwrap_or_else(|| short(&guest.key));
-                let order = Command::Admit {
-                    key: guest.key,
-                    name,
-                };
-                self.instruct(cluster, rank.rank, &order).await?;
-            }
-            self.guests.tell(&cluster.id, at);
+        let turn = self.guests.turn(&cluster.id);
+        let _held = turn.lock().await;
+        let news = self.guests.news(&cluster.id);
+        let mut untold = Vec::new();
+        let ranks: Vec<_> = cluster.ranks.iter().filter(|rank| rank.running).collect();
+        for some in ranks.chunks(AT_ONCE) {
+            let told = some.iter().map(|rank| async {
+                let told = self.tell(cluster, (rank.rank, rank.attempt), &news).await;
+                told.err().map(|error| (rank.rank, error))
+            });
+            untold.extend(join_all(told).await.into_iter().flatten());
         }
+        let ranks: Vec<String> = untold.iter().map(|(rank, _)| rank.to_string()).collect();
+        match untold.into_iter().next() {
+            None => self.guests.tell_all(&cluster.id, &news),
+            Some((_, error)) => {
+                let why = format!("of ranks {}: {}", ranks.join(", "), error.message);
+                Err(ApiError::new(error.code, why, error.hint))
+            }
+        }
+    }
+
+    /// Tells a rank whom to know and whom not, unless it was told.
+    async fn tell(&self, cluster: &ClusterRecord, at: (u32, u32), news: &News) -> Answer<()> {
+        if self.guests.was_told(&cluster.id, at) {
+            return Ok(());
+        }
+        for key in &news.gone {
+            let order = Command::Dismiss { key: *key };
+            self.instruct(cluster, at.0, &order).await?;
+        }
+        for guest in &news.guests {
+            let order = Command::Admit {
+                key: guest.key,
+                name: guest.name.clone().unwrap_or_else(|| short(&guest.key)),
+            };
+            self.instruct(cluster, at.0, &order).await?;
+        }
+        self.guests.tell(&cluster.id, at, news);
         Ok(())
     }
 

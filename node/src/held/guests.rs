@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Keys of one cluster at the most, as its ranks have it.
 pub(super) const GUESTS: usize = 64;
@@ -24,8 +24,34 @@ pub(crate) struct Guests {
 #[derive(Default, Serialize, Deserialize)]
 struct House {
     keys: BTreeMap<PublicKey, Option<String>>,
+    /// Keys that were dismissed, until every rank was told.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    gone: BTreeSet<PublicKey>,
     #[serde(skip)]
     told: BTreeSet<(u32, u32)>,
+    /// Counts changes: what was told before one is not all.
+    #[serde(skip)]
+    change: u64,
+    /// Held while ranks are told: no order overtakes a later one.
+    #[serde(skip)]
+    turn: Arc<Turn>,
+}
+
+/// The turn to tell a cluster's ranks.
+pub(super) type Turn = tokio::sync::Mutex<()>;
+
+/// What a rank has to be told.
+pub(super) struct News {
+    pub(super) guests: Vec<Guest>,
+    pub(super) gone: Vec<PublicKey>,
+    change: u64,
+}
+
+impl House {
+    fn changed(&mut self) {
+        self.told.clear();
+        self.change += 1;
+    }
 }
 
 impl Guests {
@@ -50,8 +76,9 @@ impl Guests {
         self.change(cluster, |house| {
             let room = house.keys.len() < GUESTS || house.keys.contains_key(&guest.key);
             if room {
+                house.gone.remove(&guest.key);
                 house.keys.insert(guest.key, guest.name);
-                house.told.clear();
+                house.changed();
             }
             room
         })
@@ -59,15 +86,18 @@ impl Guests {
 
     /// Admits a guest no longer.
     pub(super) fn dismiss(&self, cluster: &JobId, key: &PublicKey) -> Answer<()> {
-        self.change(cluster, |house| house.keys.remove(key))
-            .map(drop)
+        self.change(cluster, |house| {
+            house.keys.remove(key);
+            house.gone.insert(*key);
+            house.changed();
+        })
     }
 
     /// Changes the guests of a cluster; on disk before this returns.
     fn change<T>(&self, cluster: &JobId, how: impl FnOnce(&mut House) -> T) -> Answer<T> {
         let mut all = self.lock();
         let changed = how(all.entry(cluster.clone()).or_default());
-        all.retain(|_, house| !house.keys.is_empty());
+        all.retain(|_, house| !house.keys.is_empty() || !house.gone.is_empty());
         let written = serde_json::to_vec(&*all).map_err(io::Error::from);
         let written = written.and_then(|bytes| replace_file(&self.path, &bytes));
         written.map_err(|error| disk("writing guests", &error))?;
@@ -79,18 +109,12 @@ impl Guests {
     }
 
     pub(super) fn of(&self, cluster: &JobId) -> Vec<Guest> {
-        let all = self.lock();
-        let keys = all.get(cluster).into_iter().flat_map(|house| &house.keys);
-        let guest = |(key, name): (&PublicKey, &Option<String>)| Guest {
-            key: *key,
-            name: name.clone(),
-        };
-        keys.map(guest).collect()
+        self.news(cluster).guests
     }
 
     pub(super) fn forget(&self, cluster: &JobId) {
         if self.lock().contains_key(cluster)
-            && let Err(error) = self.change(cluster, |house| house.keys.clear())
+            && let Err(error) = self.change(cluster, |house| *house = House::default())
         {
             tracing::warn!(%error, "guests of a cluster that is over are not forgotten");
         }
@@ -106,9 +130,49 @@ impl Guests {
             .is_none_or(|house| house.told.contains(&rank))
     }
 
-    pub(super) fn tell(&self, cluster: &JobId, rank: (u32, u32)) {
-        if let Some(house) = self.lock().get_mut(cluster) {
+    /// Whose turn it is to tell a cluster's ranks.
+    pub(super) fn turn(&self, cluster: &JobId) -> Arc<Turn> {
+        let all = self.lock();
+        let turn = all.get(cluster).map(|house| Arc::clone(&house.turn));
+        turn.unwrap_or_default()
+    }
+
+    /// What ranks have to be told now.
+    pub(super) fn news(&self, cluster: &JobId) -> News {
+        let all = self.lock();
+        let house = all.get(cluster);
+        let guest = |(key, name): (&PublicKey, &Option<String>)| Guest {
+            key: *key,
+            name: name.clone(),
+        };
+        News {
+            guests: house.map_or_else(Vec::new, |house| house.keys.iter().map(guest).collect()),
+            gone: house.map_or_else(Vec::new, |house| house.gone.iter().copied().collect()),
+            change: house.map_or(0, |house| house.change),
+        }
+    }
+
+    /// A rank was told all that.
+    pub(super) fn tell(&self, cluster: &JobId, rank: (u32, u32), news: &News) {
+        if let Some(house) = self.lock().get_mut(cluster)
+            && house.change == news.change
+        {
             house.told.insert(rank);
+        }
+    }
+
+    /// All ranks that run were told all that: one that starts anew knows no dismissed key.
+    pub(super) fn tell_all(&self, cluster: &JobId, news: &News) -> Answer<()> {
+        let all = self.lock();
+        let is_over = all
+            .get(cluster)
+            .is_none_or(|house| house.change != news.change || house.gone.is_empty());
+        drop(all);
+        match is_over {
+            true => Ok(()),
+            false => self.change(cluster, |house| {
+                house.gone.retain(|key| !news.gone.contains(key));
+            }),
         }
     }
 }
@@ -132,7 +196,8 @@ mod tests {
             name: Some("bea".to_owned()),
         };
         assert!(guests.admit(&cluster, guest).unwrap());
-        guests.tell(&cluster, (0, 0));
+        let before = guests.news(&cluster);
+        guests.tell(&cluster, (0, 0), &before);
         assert!(guests.was_told(&cluster, (0, 0)) && !guests.was_told(&cluster, (0, 1)));
         let again = Guests::open(path.clone());
         assert_eq!(again.of(&cluster), guests.of(&cluster));
@@ -140,6 +205,14 @@ mod tests {
             !again.was_told(&cluster, (0, 0)),
             "the node was started anew as well"
         );
+        again.dismiss(&cluster, &key).unwrap();
+        again.tell(&cluster, (0, 0), &before);
+        assert!(!again.was_told(&cluster, (0, 0)), "of that it was not");
+        let third = Guests::open(path.clone());
+        let news = third.news(&cluster);
+        assert_eq!((news.guests.len(), news.gone.as_slice()), (0, &[key][..]));
+        third.tell_all(&cluster, &news).unwrap();
+        assert!(third.all().is_empty(), "nothing is left to tell");
         again.forget(&cluster);
         assert!(Guests::open(path.clone()).all().is_empty());
         std::fs::write(&path, "nonsense").unwrap();
