@@ -205,6 +205,7 @@ mod tests {
             !again.was_told(&cluster, (0, 0)),
             "the node was started anew as well"
         );
+        let before = again.news(&cluster);
         again.dismiss(&cluster, &key).unwrap();
         again.tell(&cluster, (0, 0), &before);
         assert!(!again.was_told(&cluster, (0, 0)), "of that it was not");

@@ -18,6 +18,8 @@ use tokio::time::timeout;
 
 /// Time for a rank to answer at all.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two attempts at a rank that hangs up without a word.
+const AGAIN: Duration = Duration::from_millis(200);
 /// Bytes of a rank's first words at the most.
 const HELLO: usize = 1_024;
 
@@ -86,9 +88,17 @@ impl NodeBackend {
         let address = address.ok_or_else(|| none("it has no address"))?;
         let to = SocketAddr::new(address.v4.into(), PORT);
         let spoken = timeout(PATIENCE, async {
-            let mut connection = self.parts.clusters.dial(&place.lease, to).await?;
-            let hello: Hello = serde_json::from_slice(&line(&mut connection, HELLO).await?)?;
-            Ok::<_, io::Error>((connection, hello))
+            loop {
+                let mut connection = self.parts.clusters.dial(&place.lease, to).await?;
+                match line(&mut connection, HELLO).await {
+                    Ok(hello) => break Ok::<_, io::Error>((connection, parsed(&hello)?)),
+                    // It has as many connections without an order of this node as it takes.
+                    Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                        tokio::time::sleep(AGAIN).await;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
         });
         let (connection, hello) = match spoken.await {
             Err(_) => return Err(none("nothing was heard")),
@@ -99,6 +109,10 @@ impl NodeBackend {
         }
         Ok((connection, hello))
     }
+}
+
+fn parsed(hello: &[u8]) -> io::Result<Hello> {
+    Ok(serde_json::from_slice(hello)?)
 }
 
 fn no_lease(id: &str) -> ApiError {
