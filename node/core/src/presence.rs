@@ -63,7 +63,7 @@ pub struct Reach {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Presence {
-    /// Who it is in this lease.
+    /// Its card: key and places in this lease.
     pub card: Card,
     /// How it reaches the others, each once.
     pub reach: Vec<Reach>,

@@ -145,7 +145,7 @@ pub async fn run(
     ended
 }
 
-/// What is told once the node answers.
+/// The facts that are told once the node answers.
 fn begun(network: NetworkId, keys: &NodeKeys, net: &OverlayHandle) -> Ready {
     Ready {
         network,

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use gridbay_core::needs::{DASK, MPI};
 
-/// What is installed, with versions where those are told.
+/// The installed ones, with versions where those are told.
 pub fn runtimes() -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     if let Some(version) = said("mpirun", &["--version"]).and_then(|text| open_mpi(&text)) {

@@ -75,7 +75,7 @@ pub(crate) async fn switched<To: Send + 'static, Done: Future + Send + 'static>(
     let to = reach().await?;
     let upgraded = hyper::upgrade::on(request);
     tokio::spawn(async move {
-        // Whoever asked sees the end of it.
+        // The asker sees the end of it.
         if let Ok(client) = upgraded.await {
             let _ended = work(TokioIo::new(client), to).await;
         }

@@ -139,7 +139,7 @@ fn feed(program: &Remote) {
 /// Prints what comes of a program until it ends: its code.
 pub(super) fn follow(program: &Remote, label: Option<u32>) -> Result<i32, CliError> {
     let (mut out, mut err) = (Lines::new(label), Lines::new(label));
-    // Whoever read the output may have left: the program is still waited for.
+    // The reader of the output may have left: the program is still waited for.
     let quiet = |written: Result<(), ui::WriteError>| match written {
         Err(error) if error.is_closed() => Ok(()),
         other => other,

@@ -33,7 +33,7 @@ impl Way {
         Ok(self.record(at)?.size)
     }
 
-    /// What is known of the cluster.
+    /// The record of the cluster.
     pub(super) fn record(&self, at: &Context) -> Result<ClusterRecord, CliError> {
         at.wait(async {
             let record = self.client.get(&format!("/clusters/{}", self.id)).await;
