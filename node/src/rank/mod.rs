@@ -18,7 +18,7 @@
 //!    ends the command and all that it started.
 //!
 //! The lease's network has the buyer's own tasks in it and nobody else, so a connection is the
-//! permission where a job leads its ranks. In a cluster that is held ([`hold`]) a signature is.
+//! permission where a job leads its ranks. In a cluster that is held (`hold`) a signature is.
 
 mod call;
 pub(crate) mod files;

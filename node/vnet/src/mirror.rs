@@ -5,12 +5,12 @@
 //! answer:   0x31 0 0 0 | number 16 | seen 19
 //! ```
 //!
-//! 1. Every engine answers everybody, at most [`ANSWERS`] times in a second, and never with more
-//!    bytes than it was asked with: who forges a source gains nothing.
+//! 1. Every engine answers everybody, at most 100 times in a second, and never with more bytes than
+//!    it was asked with: a forged source gains nothing.
 //! 2. An answer counts only if it has the number of a question that is still open, and comes from
 //!    where that was sent. Numbers are random, so nobody else can answer.
-//! 3. What was seen is forgotten after [`FRESH`]. Asking again before that keeps the way through a
-//!    NAT open.
+//! 3. What was seen is forgotten after 75 s. Asking again before that keeps the way through a NAT
+//!    open.
 //! 4. Two places that see different addresses are told apart by a NAT that gives each destination
 //!    another port ([`outside`]): punching through it is of no use.
 

@@ -8,7 +8,7 @@
 //!    [`down()`] removes the leftovers of a killed laboratory. Two labs of different names live
 //!    side by side.
 //! 4. [`probe`] measures whether every network behaves as its kind says; [`matrix`] lets two
-//!    programs meet across every pair of kinds, [`leases`] two nodes of a lease's network.
+//!    programs meet across every pair of kinds, `leases` two nodes of a lease's network.
 //!
 //! Nothing is made outside the lab's own namespaces, whose names begin with the lab's name.
 

@@ -139,7 +139,7 @@ impl Buyer {
     }
 
     /// Looks at the state after a block whose effects were noted. Questions to sellers wait for the
-    /// [`Buyer::tick`] that follows.
+    /// tick that follows.
     pub fn after_block(
         &mut self,
         host: &Host,
