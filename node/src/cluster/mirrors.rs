@@ -57,7 +57,7 @@ pub(crate) async fn keep(clusters: Clusters, overlay: OverlayHandle) {
     let mut asked: Option<Instant> = None;
     loop {
         tokio::time::sleep(LOOK).await;
-        let own: Vec<IpAddr> = overlay.addresses().iter().filter_map(overlay::ip).collect();
+        let own = own_hosts(&overlay);
         if own != hosts {
             let first = std::mem::replace(&mut hosts, own).is_empty();
             asked = None;
@@ -79,6 +79,16 @@ pub(crate) async fn keep(clusters: Clusters, overlay: OverlayHandle) {
         mirrors.choose(&asker, &overlay.peers()).await;
         mirrors.ask(&clusters);
     }
+}
+
+/// The addresses of this machine; not those of relays that lead to it.
+fn own_hosts(overlay: &OverlayHandle) -> Vec<IpAddr> {
+    let listening = overlay.addresses();
+    let own = listening.iter().filter(|at| !overlay::is_circuit(at));
+    let mut hosts: Vec<IpAddr> = own.filter_map(overlay::ip).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    hosts
 }
 
 impl Mirrors {

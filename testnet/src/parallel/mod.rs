@@ -7,6 +7,7 @@ pub(crate) mod table;
 pub(crate) mod tools;
 
 use crate::network::{Network, cli};
+use crate::say::Progress;
 use anyhow::Context as _;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -92,6 +93,7 @@ pub async fn run_all(
     buyer: &str,
     folder: &Path,
     (bits, times): (u32, u32),
+    progress: &Progress,
 ) -> anyhow::Result<Vec<Ran>> {
     let mut ran = Vec::new();
     let made = [
@@ -101,7 +103,7 @@ pub async fn run_all(
         squares(folder)?,
     ];
     for made in made {
-        ran.push(match made {
+        let one = match made {
             Ok(program) => program.run(network, buyer).await,
             Err((name, why)) => Ran {
                 program: name.to_owned(),
@@ -109,7 +111,9 @@ pub async fn run_all(
                 outcome: Outcome::LeftOut(why),
                 ms: 0,
             },
-        });
+        };
+        progress.tell(&format!("{}: {:?}", one.program, one.outcome));
+        ran.push(one);
     }
     Ok(ran)
 }

@@ -87,7 +87,7 @@ pub(crate) fn no_device(dir: &Path) -> Option<String> {
 
 /// What parallel programs print is what one process prints.
 async fn programs(network: &Network, dir: &Path) {
-    let all = parallel::run_all(network, "b1", dir, parallel::KEYS).await;
+    let all = parallel::run_all(network, "b1", dir, parallel::KEYS, &Progress::silent()).await;
     let all = all.unwrap();
     assert_eq!(all.len(), 4);
     for ran in all {

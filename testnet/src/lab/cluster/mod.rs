@@ -1,12 +1,12 @@
 //! Whole nodes behind NATs: a lease's network carries parallel programs, and relays that are paid
 //! carry it where no direct way is possible.
 //!
-//! 1. Four founders are on public hosts, four sellers behind two routers, two nodes that sell
-//!    relaying on public hosts, the buyer behind a router of its own.
+//! 1. Four founders are on public hosts, sellers behind two routers, the buyer behind one of its
+//!    own.
 //! 2. With routers of kind `cone` a cluster of all four sellers is leased, each pair's way shown
 //!    ([`ways`]), and [`parallel`](crate::parallel) programs are run.
 //! 3. With routers of kind `symmetric` one seller behind each of them is leased, with a relay that
-//!    the buyer pays. Echoes go over it for a while; then the relay is killed; then one of the two
+//!    the buyer pays: one of two nodes on public hosts that sell it. Echoes go over it for a while; then the relay is killed; then one of the two
 //!    sellers moves ([`relayed`]).
 
 mod echoes;
@@ -53,7 +53,7 @@ pub(crate) async fn run(
         let stage = Stage::up(Kind::Cone, program.clone(), options, progress).await?;
         report.ways = ways::of_all(&stage, progress).await?;
         let (network, folder) = (stage.network(), stage.folder().to_owned());
-        report.programs = parallel::run_all(network, stage::BUYER, &folder, keys).await?;
+        report.programs = parallel::run_all(network, stage::BUYER, &folder, keys, progress).await?;
     }
     if options.hold > 0 {
         let mut stage = Stage::up(Kind::Symmetric, program, options, progress).await?;

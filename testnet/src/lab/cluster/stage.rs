@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The node that buys.
-pub(super) const BUYER: &str = "b7";
-/// The nodes that sell work: two behind the first router, two behind the second.
-pub(super) const SELLERS: [&str; 4] = ["b1", "b2", "b3", "b4"];
-/// The nodes that sell relaying.
-pub(super) const RELAYS: [&str; 2] = ["b5", "b6"];
+pub(super) const BUYER: &str = "b5";
+/// The nodes that sell work, with their hosts: two behind each router, or one.
+const SELLERS: [(&str, &str); 4] = [("b1", "s1"), ("b2", "s2"), ("b3", "s3"), ("b4", "s4")];
+const TWO: [(&str, &str); 2] = [("b1", "s1"), ("b2", "s3")];
+/// The nodes that sell relaying to the two.
+pub(super) const RELAYS: [&str; 2] = ["b3", "b4"];
 /// The first seller's router.
 pub(super) const HOME: &str = "home";
 /// Until something that is waited for has come.
@@ -63,23 +64,24 @@ impl Stage {
         progress: &Progress,
     ) -> anyhow::Result<Stage> {
         let lab = Lab::up(&options.name, topology(kind)?, program.clone(), progress)?;
-        let mut plan = Plan::local(&options.name, FOUNDERS, SELLERS.len() + RELAYS.len() + 1);
+        let relayed = kind == Kind::Symmetric;
+        let sellers = if relayed { &TWO[..] } else { &SELLERS[..] };
+        let mut plan = Plan::local(&options.name, FOUNDERS, 5);
         plan.validators = vec![vec![]; FOUNDERS];
         plan.log.clone_from(&options.log);
-        let hosts = [
-            "p1", "p2", "p3", "p4", "s1", "s2", "s3", "s4", "r1", "r2", "buyer",
-        ];
-        for (name, host) in plan.names().into_iter().zip(hosts) {
-            plan.seats.insert(name, lab.seat(host)?);
-        }
-        let relayed = kind == Kind::Symmetric;
-        for founder in (0..FOUNDERS).filter(|_| relayed) {
-            let nothing = "cluster.free-relay = \"off\"\n".to_owned();
-            plan.more.insert(Plan::validator_name(founder), nothing);
-        }
-        for relay in RELAYS {
-            plan.more
-                .insert(relay.to_owned(), "cluster.relay = \"on\"\n".to_owned());
+        let founders = ["v1", "v2", "v3", "v4"]
+            .into_iter()
+            .zip(["p1", "p2", "p3", "p4"]);
+        let relays = RELAYS.into_iter().zip(["r1", "r2"]).filter(|_| relayed);
+        let all = founders.chain(sellers.iter().copied()).chain(relays);
+        for (name, host) in all.chain([(BUYER, "buyer")]) {
+            plan.seats.insert(name.to_owned(), lab.seat(host)?);
+            let more = match name {
+                _ if !relayed => "",
+                _ if RELAYS.contains(&name) => "cluster.relay = \"on\"\n",
+                _ => "cluster.free-relay = \"off\"\n",
+            };
+            plan.more.insert(name.to_owned(), more.to_owned());
         }
         let folder = RunFolder::create(&options.name)?;
         let network = Network::start(program, folder, plan, PATIENCE, progress).await?;
@@ -87,23 +89,15 @@ impl Stage {
         if options.keep {
             stage.network.keep_folder();
         }
-        for (at, seller) in SELLERS.into_iter().enumerate() {
-            if !relayed || at % 2 == 0 {
-                stage
-                    .sell(seller, offer("small", 1, credits(2), None))
-                    .await?;
-            }
+        for (seller, _) in sellers {
+            let unit = offer("small", 1, credits(2), None);
+            stage.sell(seller, unit).await?;
         }
         for relay in RELAYS.into_iter().filter(|_| relayed) {
-            stage
-                .sell(relay, offer("large", 1, credits(10), Some(credits(50))))
-                .await?;
+            let unit = offer("large", 1, credits(10), Some(credits(50)));
+            stage.sell(relay, unit).await?;
         }
-        progress.tell(&format!(
-            "{} nodes, routers of kind {}",
-            hosts.len(),
-            kind.name()
-        ));
+        progress.tell(&format!("nine nodes, routers of kind {}", kind.name()));
         Ok(stage)
     }
 
