@@ -14,6 +14,8 @@
 //!   Mirror                     ─────────►  the port of its data plane, which tells others where
 //!                                          they are seen
 //!   Stop(job)                  ─────────►  TERM, grace, KILL
+//! guest                                   buyer
+//!   Visit(signed)              ─────────►  takes it into its lease's network (`cluster`)
 //! ```
 //!
 //! Any node may also ask another for adverts: for its own, or for a page of those that it knows
@@ -22,7 +24,7 @@
 //! Every request is answered on its own; all are idempotent, so either side may crash and ask
 //! again.
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Visit};
 use crate::presence::Presence;
 use crate::relay::{Carried, Links, Signed, Wish};
 use gridbay_protocol::advert::SignedAdvert;
@@ -174,6 +176,8 @@ pub enum AgentRequest {
     Connect(Box<Cluster>),
     /// How does this node reach the others of a lease's network?
     Links(LeaseId),
+    /// Let this node into the network of a lease; the signature is of the key in it.
+    Visit(Box<Signed<Visit>>),
     /// Carry packets for a lease's members; answered with [`AgentReply::Carried`].
     Relay(Box<Signed<Wish>>),
     /// At which UDP port does this node's data plane say from where datagrams come? Answered with

@@ -29,7 +29,15 @@ impl Core {
             }
             AgentRequest::Connect(cluster) => {
                 let state = self.host.state();
-                return self.seller.connect(state, token, &from, *cluster, effects);
+                let visited = self.buyer.visited_lease(&cluster.lease);
+                let guest = visited.is_some_and(|visited| visited.owner == from);
+                return self
+                    .seller
+                    .connect(state, token, (&from, guest), *cluster, effects);
+            }
+            AgentRequest::Visit(visit) => {
+                let state = self.host.state();
+                self.buyer.visited(state, &from, &visit, now.mono_ms)
             }
             AgentRequest::Relay(wish) => {
                 let state = self.host.state();
@@ -68,7 +76,9 @@ impl Core {
                 })
             }
             AgentRequest::Links(lease) => {
-                let others = self.seller.others(asker, &lease)?;
+                let visited = self.buyer.visited_lease(&lease);
+                let guest = visited.is_some_and(|visited| visited.owner == *asker);
+                let others = self.seller.others((asker, guest), &lease)?;
                 Some(Effect::ShowLinks {
                     token,
                     lease,

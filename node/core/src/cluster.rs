@@ -16,7 +16,9 @@
 //!    packets do not have it.
 //! 4. The buyer's own node may be a member too, under the rank [`OWNER`], without a unit: sellers
 //!    take it from the buyer's node alone. It leaves when the buyer says so, or with the lease.
-//! 5. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
+//! 5. A user whom the owner admits ([`Visit`]) has a node among the members as well, under one of
+//!    the ranks [`GUESTS`], for as long as it asks for it.
+//! 6. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
 //!    keys. A member that leaves the lease is cut off by the others with the same block.
 
 use crate::relay::Ticket;
@@ -26,6 +28,7 @@ use gridbay_protocol::keys::PublicKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::ops::Range;
 
 /// Where a networked job finds the program by which ranks command one another.
 pub const PROGRAM: &str = "/run/gridbay-rank";
@@ -42,10 +45,34 @@ pub fn is_held(spec: &JobSpec) -> bool {
     spec.network && words.next() == Some(PROGRAM) && words.next() == Some("hold")
 }
 
+/// Whether a rank is that of a task, and not of a user's own node.
+pub fn is_task(rank: u32) -> bool {
+    rank < RANKS
+}
+
+/// A user's node asks for a place among the members of a lease's network. It asks its owner's node,
+/// again every few seconds; signed with the key that the owner has admitted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Visit {
+    /// The lease.
+    pub lease: LeaseId,
+    /// Transport key of the node that asks.
+    pub node: PublicKey,
+    /// That of the node that is asked.
+    pub owner: PublicKey,
+    /// The key that was admitted.
+    pub key: PublicKey,
+}
+
 /// Tasks that may share a network.
 pub const RANKS: u32 = 512;
 /// The rank of the buyer's own node, the last one that has an address.
 pub const OWNER: u32 = 1_021;
+/// The ranks of admitted users' nodes, below that of the owner's.
+pub const GUESTS: Range<u32> = OWNER - 64..OWNER;
+/// Members of a network at the most.
+pub const MEMBERS: usize = RANKS as usize + 64 + 1;
 /// Addresses at which one node may be reached, at the most.
 pub const PLACES: usize = 8;
 /// Points of low order on Curve25519, with which nobody shares a secret (RFC 7748, section 6.1).
@@ -127,7 +154,8 @@ pub struct RelayWay {
 pub struct Member {
     /// Its transport key.
     pub node: PublicKey,
-    /// The tasks that it runs, ascending; then [`OWNER`] if it is the buyer's.
+    /// The tasks that it runs, ascending; then its rank as a guest, or [`OWNER`] if it is the
+    /// buyer's.
     pub ranks: Vec<u32>,
     /// What it says of itself.
     pub card: Card,
@@ -154,7 +182,8 @@ pub struct Cluster {
     /// Shared by its members alone.
     #[serde(with = "byte_array")]
     pub secret: [u8; 32],
-    /// The tasks on the node that is told, ascending; then [`OWNER`] if it is the buyer's.
+    /// The tasks on the node that is told, ascending; then its rank as a guest, or [`OWNER`] if it
+    /// is the buyer's.
     pub ranks: Vec<u32>,
     /// The others that are known, ascending by node.
     pub others: Vec<Member>,
@@ -184,7 +213,9 @@ impl Cluster {
             && keys.len() == self.others.len()
             && all.clone().all(|ranks| ascending(ranks))
             && ranks.windows(2).all(|w| w[0] < w[1])
-            && ranks.iter().all(|rank| *rank < RANKS || *rank == OWNER)
+            && ranks
+                .iter()
+                .all(|rank| is_task(*rank) || GUESTS.contains(rank) || *rank == OWNER)
             && self.others.iter().all(Member::is_valid)
     }
 }
@@ -223,6 +254,7 @@ mod tests {
         assert!(good.is_valid());
         assert!(cluster(&[0], vec![]).is_valid(), "alone");
         assert!(cluster(&[0], vec![member(1, &[1, OWNER])]).is_valid());
+        assert!(cluster(&[GUESTS.start], vec![member(1, &[1, GUESTS.end - 1])]).is_valid());
         for bad in [
             cluster(&[], vec![member(1, &[1])]),
             cluster(&[1, 0], vec![]),
@@ -230,6 +262,7 @@ mod tests {
             cluster(&[0], vec![member(1, &[0])]),
             cluster(&[0], vec![member(1, &[1]), member(1, &[2])]),
             cluster(&[RANKS], vec![]),
+            cluster(&[GUESTS.start - 1], vec![]),
             cluster(&[0, OWNER], vec![member(1, &[OWNER])]),
         ] {
             assert!(!bad.is_valid(), "{bad:?}");

@@ -7,13 +7,14 @@ use crate::key::OrderKey;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::checkpoint::Snapshot;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::ids::{AccountId, Hash32};
+use gridbay_protocol::ids::{AccountId, Hash32, LeaseId};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::{ContractEntry, Step};
 use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::units::Credits;
+use std::collections::BTreeSet;
 
 /// The caller's clocks at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,6 +151,10 @@ pub enum Command {
     Cancel(OrderKey),
     /// Make this node a member of the networks of an order's leases, or none any more.
     Attend(OrderKey, bool),
+    /// Whose nodes may become members of the networks of an order's leases: all their keys.
+    Admit(OrderKey, BTreeSet<PublicKey>),
+    /// Become a member of the network of another's lease, asking its owner's node; or leave it.
+    Visit(LeaseId, Option<PublicKey>),
     /// Close this node's account; its money goes to another.
     CloseAccount(AccountId),
     /// Amend a bid that stands or runs, from the next clearing on that can be reached.

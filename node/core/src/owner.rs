@@ -192,6 +192,20 @@ impl Core {
                 self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
+            Command::Admit(key, keys) => {
+                if !self.buyer.admit(&key, keys) {
+                    return Ok(Reply::Refused(Refused::no_order(&key)));
+                }
+                self.after_block(now, effects)?;
+                Ok(Reply::Done)
+            }
+            Command::Visit(lease, owner) => {
+                if !self.buyer.visit(lease, owner) {
+                    return Ok(Reply::Refused(Refused::no_visit()));
+                }
+                self.after_block(now, effects)?;
+                Ok(Reply::Done)
+            }
             Command::Amend {
                 order,
                 steps,
@@ -259,6 +273,8 @@ fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused>
         Command::Send(_)
         | Command::Cancel(_)
         | Command::Attend(..)
+        | Command::Admit(..)
+        | Command::Visit(..)
         | Command::Join { .. }
         | Command::Drain => None,
     })

@@ -1,7 +1,7 @@
 //! What a member of a lease's network tells the buyer's node of itself, and how it reaches the
 //! others. Facts for people to look at; nothing is decided by them, since members may lie.
 
-use crate::cluster::{Card, RANKS};
+use crate::cluster::{Card, MEMBERS};
 use serde::{Deserialize, Serialize};
 
 /// How a member reaches another.
@@ -72,6 +72,6 @@ pub struct Presence {
 impl Presence {
     /// Whether the card is sound and there are no more others than a lease may have.
     pub fn is_valid(&self) -> bool {
-        self.card.is_valid() && self.reach.len() <= RANKS as usize
+        self.card.is_valid() && self.reach.len() <= MEMBERS
     }
 }

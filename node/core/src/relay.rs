@@ -19,7 +19,7 @@
 //!    bytes. Members and relay count these bytes; both sign what they say of them, so that the
 //!    buyer can show who said what.
 
-use crate::cluster::{PLACES, PROGRAM, RANKS, is_place};
+use crate::cluster::{MEMBERS, PLACES, PROGRAM, is_place};
 use gridbay_protocol::codec;
 use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{AccountId, LeaseId, NetworkId, byte_array};
@@ -179,7 +179,7 @@ pub struct Links {
 impl Links {
     /// Whether there are no more than a lease can have, in order, each once.
     pub fn is_valid(&self) -> bool {
-        self.links.len() <= RANKS as usize + 1
+        self.links.len() <= MEMBERS
             && self.links.windows(2).all(|w| w[0].node < w[1].node)
             && self.links.iter().all(|link| link.relayed.len() <= VIAS)
     }

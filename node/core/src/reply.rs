@@ -1,5 +1,6 @@
 //! Replies to local commands.
 
+use crate::buyer::VISITS;
 use crate::key::OrderKey;
 use crate::needs;
 use gridbay_host::Trouble;
@@ -103,9 +104,13 @@ impl Refused {
         Refused {
             kind: RefusedKind::NotFound,
             word: "no_order",
-            reason: format!("no order {key} that could be cancelled"),
+            reason: format!("no order {key} that is under way"),
             hint: "`gridbay job list` shows the orders".to_string(),
         }
+    }
+    pub(crate) fn no_visit() -> Refused {
+        let reason = format!("this node is the owner's, or visits {VISITS} networks already");
+        Refused::invalid("busy", &reason, "`gridbay cluster leave` gives a place up")
     }
     pub(crate) fn no_account() -> Refused {
         Refused::not_ready(

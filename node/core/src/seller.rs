@@ -199,18 +199,18 @@ impl Seller {
     }
 
     /// Looks at the state after a block; returns what to ask of the ledger.
-    /// `owned` are the leases whose networks this node attends as their buyer's.
+    /// `attended` are the leases whose networks this node is in as their buyer's, or as a guest's.
     pub fn after_block(
         &mut self,
         state: &State,
-        owned: &BTreeSet<LeaseId>,
+        attended: &BTreeSet<LeaseId>,
         effects: &mut Vec<Effect>,
     ) -> Vec<EntryBody> {
         let mut entries = self.acknowledge(state);
         entries.extend(self.heartbeat(state));
         entries.extend(self.give_up(state));
         self.stop_what_has_no_unit(state, effects);
-        self.keep_clusters(state, owned, effects);
+        self.keep_clusters(state, attended, effects);
         self.keep_relays(state, effects);
         entries
     }

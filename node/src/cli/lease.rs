@@ -9,7 +9,7 @@ use super::error::{CliError, During as _};
 use crate::api::types::{LeaseNet, LeaseView, NetMember, NetPair, NetSetup};
 use crate::ui::Table;
 use clap::Subcommand;
-use gridbay_core::cluster::OWNER;
+use gridbay_core::cluster::{GUESTS, OWNER};
 
 /// Leases that this node has bought or sold.
 #[derive(Clone, Debug, Subcommand)]
@@ -138,7 +138,12 @@ fn pairs(net: &LeaseNet) -> String {
             }),
             ("TO", &|(_, p)| rank(p.rank)),
             ("PATH", &|(_, p)| {
-                p.path.clone().unwrap_or_else(|| "none yet".to_owned())
+                let by = p
+                    .relay
+                    .map_or_else(String::new, |relay| format!(" {relay}"));
+                p.path
+                    .clone()
+                    .map_or_else(|| "none yet".to_owned(), |path| path + &by)
             }),
             (">RTT MS", &|(_, p)| or_none(p.round_trip_ms.map(ms))),
             (">MBIT/S", &|(_, p)| {
@@ -158,6 +163,21 @@ fn pairs(net: &LeaseNet) -> String {
     if let Some(setup) = &net.setup {
         text += &format!("complete: {}\n", stands(setup));
     }
+    for relay in &net.relays {
+        let price = match (&relay.job, relay.paid) {
+            (Some(job), Some(paid)) => format!("leased by order {job}, {paid} for this slot"),
+            _ => "for nothing".to_owned(),
+        };
+        let does = if relay.carries {
+            "carries"
+        } else {
+            "does not carry"
+        };
+        text += &format!(
+            "relay {}: {does} for {} pairs, {} bytes so far, {price}\n",
+            relay.node, relay.pairs, relay.bytes
+        );
+    }
     for (reason, count) in &net.refused {
         text += &format!("refused here: {count} × {reason}\n");
     }
@@ -167,6 +187,8 @@ fn pairs(net: &LeaseNet) -> String {
 fn rank(rank: u32) -> String {
     if rank == OWNER {
         "owner".to_owned()
+    } else if GUESTS.contains(&rank) {
+        format!("guest{}", GUESTS.end - rank)
     } else {
         format!("rank{rank}")
     }

@@ -5,6 +5,7 @@ use gridbay_protocol::ids::LeaseId;
 use gridbay_vnet::engine::User;
 use std::io;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UnixStream;
@@ -26,6 +27,13 @@ impl Clusters {
             Ok::<_, io::Error>(stream)
         });
         UnixStream::from_std(connect.await.map_err(io::Error::other)??)
+    }
+
+    /// The rank, of these, that this node has in a network.
+    pub(crate) fn guest(&self, lease: &LeaseId, of: &Range<u32>) -> Option<u32> {
+        let inner = self.lock();
+        let own = inner.open.get(lease)?;
+        own.ranks.iter().copied().find(|rank| of.contains(rank))
     }
 
     /// This node's own place in a network that it attends.

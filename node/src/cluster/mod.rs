@@ -5,7 +5,7 @@
 //! 2. A network is opened when the buyer's node first tells of it, under a key of its own that this
 //!    node never uses again and keeps in memory alone.
 //! 3. A device comes when its job runs. One whose network is not open yet waits for it.
-//! 4. Where the node is a member as the buyer's, it has no device: its owner's connections are made
+//! 4. Where the node is a member as the buyer's or a guest's, it has no device: its owner's connections are made
 //!    by the node itself ([`dial`](Clusters::dial)).
 //! 5. A node behind a NAT has others tell it from where they see it ([`mirrors`]).
 //! 6. A device leaves with its job, and a network when its lease has no task here any more, or when
@@ -24,7 +24,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gridbay_core::agent::RunId;
-use gridbay_core::cluster::{Card, Cluster, Member, OWNER};
+use gridbay_core::cluster::{Card, Cluster, Member, is_task};
 use gridbay_core::presence::Presence;
 use gridbay_core::relay::{Purse, Tickets};
 use gridbay_protocol::ids::{LeaseId, NetworkId};
@@ -53,7 +53,7 @@ struct Inner {
 struct Own {
     secret: Secret,
     ranks: Vec<u32>,
-    /// Its place as the buyer's.
+    /// Its place as a user's.
     user: Option<Arc<User>>,
 }
 
@@ -227,10 +227,9 @@ impl Inner {
         let engine = self.engine()?;
         engine.close(&lease);
         engine.open(&net)?;
-        let user = match cluster.ranks.contains(&OWNER) {
-            true => Some(Arc::new(engine.attach_user(&lease, OWNER)?)),
-            false => None,
-        };
+        let users = cluster.ranks.iter().find(|rank| !is_task(**rank));
+        let user = users.map(|rank| engine.attach_user(&lease, *rank));
+        let user = user.transpose()?.map(Arc::new);
         let public = secret.public();
         let ranks = cluster.ranks.clone();
         let own = Own {

@@ -1,6 +1,7 @@
 //! Two nodes' networks on loopback, as the core tells them: keys, members, ends.
 
 use super::*;
+use gridbay_core::cluster::OWNER;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_vnet::address::Plan;
 use std::io::{Read as _, Write as _};

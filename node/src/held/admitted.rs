@@ -9,7 +9,9 @@ use crate::backend::NodeBackend;
 use crate::rank::order::{Answer as Said, Command};
 use crate::rank::signed::Signed;
 use futures::future::join_all;
+use gridbay_core::input::Command as Order;
 use gridbay_protocol::keys::PublicKey;
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
@@ -36,26 +38,45 @@ impl NodeBackend {
                 "gridbay cluster dismiss",
             ));
         }
+        self.open_to_guests(&cluster.id).await?;
         self.tell_all(&cluster).await?;
         self.cluster(cluster.id).await
+    }
+
+    /// Whose nodes may come into the cluster's network.
+    async fn open_to_guests(&self, id: &JobId) -> Answer<()> {
+        let guests = self.guests.of(id).into_iter();
+        let keys = guests.map(|guest| guest.key).collect();
+        let text = id.clone();
+        let found =
+            self.query(move |core| crate::job::handle::find(core, &text).map(|(key, _)| key));
+        self.command(Order::Admit(found.await??, keys)).await?;
+        Ok(())
     }
 
     /// Lets a key do so no longer; its programs end.
     pub(crate) async fn dismiss(&self, id: JobId, guest: Guest) -> Answer<ClusterRecord> {
         let cluster = self.cluster(id).await?;
         self.guests.dismiss(&cluster.id, &guest.key)?;
+        self.open_to_guests(&cluster.id).await?;
         self.tell_all(&cluster).await?;
         self.cluster(cluster.id).await
     }
 
     /// Tells ranks that were started anew, until the node ends.
     pub async fn welcome(&self) {
+        let mut open = BTreeSet::new();
         loop {
             tokio::time::sleep(LOOK).await;
+            open.retain(|id| self.guests.all().contains(id));
             for id in self.guests.all() {
                 match self.cluster(id.clone()).await {
                     Ok(cluster) if cluster.state.is_final() => self.guests.forget(&id),
                     Ok(cluster) => {
+                        // After a restart of the node its core knows of no guests.
+                        if !open.contains(&id) && self.open_to_guests(&id).await.is_ok() {
+                            open.insert(id);
+                        }
                         if let Err(error) = self.tell_all(&cluster).await {
                             tracing::debug!(%error, "a rank does not know all guests yet");
                         }

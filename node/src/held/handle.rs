@@ -7,6 +7,7 @@ use crate::backend::failure::usage;
 use crate::backend::{NodeBackend, wall_ms};
 use crate::rank::PROGRAM;
 use crate::rank::hold::{NETWORK, OWNER};
+use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeMap;
 
 /// The word that makes a rank of that program.
@@ -64,7 +65,7 @@ impl NodeBackend {
 
     fn shown(&self, job: JobRecord) -> ClusterRecord {
         let guests = self.guests.of(&job.id);
-        of(job, guests, wall_ms())
+        of(job, (self.parts.node, guests), wall_ms())
     }
 }
 
@@ -72,7 +73,7 @@ fn is_cluster(job: &JobRecord) -> bool {
     job.argv == [PROGRAM, HOLD]
 }
 
-fn of(job: JobRecord, guests: Vec<Guest>, now_ms: u64) -> ClusterRecord {
+fn of(job: JobRecord, (owner, guests): (PublicKey, Vec<Guest>), now_ms: u64) -> ClusterRecord {
     let mut ranks: BTreeMap<u32, HeldRank> = (0..job.nodes)
         .map(|rank| {
             (
@@ -121,6 +122,7 @@ fn of(job: JobRecord, guests: Vec<Guest>, now_ms: u64) -> ClusterRecord {
         paid: job.paid,
         locked: job.locked,
         price: job.price,
+        owner,
         guests,
     }
 }

@@ -7,6 +7,7 @@ mod guests;
 pub(crate) mod handle;
 pub(crate) mod routes;
 pub(crate) mod types;
+mod visit;
 mod way;
 
 pub(crate) use guests::Guests;

@@ -1,7 +1,7 @@
 //! Clusters that are held.
 
 use super::carry;
-use super::types::{ClusterKey, ClusterRecord, ClusterRequest, Guest};
+use super::types::{ClusterKey, ClusterRecord, ClusterRequest, Enter, Guest, VisitRecord};
 use crate::api::ApiError;
 use crate::api::extract::{Body, Params, Place, Reply};
 use crate::backend::Node;
@@ -24,6 +24,8 @@ pub(crate) fn routes() -> Router<Node> {
         .route("/clusters/{id}/end", post(end))
         .route("/clusters/{id}/admit", post(admit))
         .route("/clusters/{id}/dismiss", post(dismiss))
+        .route("/clusters/{id}/enter", post(enter))
+        .route("/clusters/{id}/leave", post(leave))
         .route("/clusters/{id}/ranks/{rank}", post(rank))
 }
 
@@ -76,6 +78,18 @@ async fn dismiss(
     Body(guest): Body<Guest>,
 ) -> Reply<ClusterRecord> {
     node.dismiss(job_id(id)?, guest).await.map(Json)
+}
+
+async fn enter(
+    State(node): State<Node>,
+    Place(lease): Place<String>,
+    Body(owner): Body<Enter>,
+) -> Reply<VisitRecord> {
+    node.enter(&lease, owner).await.map(Json)
+}
+
+async fn leave(State(node): State<Node>, Place(lease): Place<String>) -> Reply<()> {
+    node.leave(&lease).await.map(Json)
 }
 
 /// The connection becomes one to the rank.

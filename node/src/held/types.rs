@@ -30,6 +30,25 @@ pub struct Guest {
     pub name: Option<String>,
 }
 
+/// `POST /clusters/{lease}/enter`: this node into the network of another user's cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Enter {
+    /// Transport key of the owner's node.
+    pub owner: PublicKey,
+}
+
+/// This node as a guest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VisitRecord {
+    /// The cluster's lease, by which its commands name it here.
+    pub lease: LeaseId,
+    /// Transport key of the owner's node.
+    pub owner: PublicKey,
+    /// Its rank in the network.
+    pub rank: u32,
+}
+
 /// One rank of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldRank {
@@ -75,6 +94,8 @@ pub struct ClusterRecord {
     /// Mean price per node-hour paid so far.
     #[serde(with = "optional_amount")]
     pub price: Option<Credits>,
+    /// Transport key of the owner's node, which guests name to enter.
+    pub owner: PublicKey,
     /// Keys that may run programs on it beside its owner's.
     pub guests: Vec<Guest>,
 }

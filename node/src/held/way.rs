@@ -115,11 +115,12 @@ fn parsed(hello: &[u8]) -> io::Result<Hello> {
     Ok(serde_json::from_slice(hello)?)
 }
 
+/// Nothing is waited for: should it get another lease, its ranks are others.
 fn no_lease(id: &str) -> ApiError {
     ApiError::new(
-        ErrorCode::Unreachable,
-        format!("cluster {id} has no lease now"),
-        "see gridbay job why",
+        ErrorCode::NotFound,
+        format!("cluster {id} has no lease now: it is not won yet, or nodes of it were lost"),
+        "see gridbay cluster show, gridbay job why",
     )
 }
 

@@ -45,7 +45,9 @@ impl NodeBackend {
         let told = self.query(move |core| {
             let view = one(core, node, &id)?;
             let agent = order_of(core, &view.lease).map(|(_, agent)| agent);
-            Ok::<_, crate::api::ApiError>((net::told(agent, &view), view))
+            let mut net = net::told(agent, &view);
+            net.relays = net::relays(core, &view.lease);
+            Ok::<_, crate::api::ApiError>((net, view))
         });
         let (mut net, view) = told.await??;
         let clusters = self.parts.clusters.clone();
@@ -120,7 +122,7 @@ pub(super) fn one(core: &Core, node: PublicKey, id: &str) -> Answer<LeaseView> {
 }
 
 /// This node's order that holds a lease.
-fn order_of<'c>(core: &'c Core, lease: &LeaseId) -> Option<(OrderKey, &'c OrderAgent)> {
+pub(super) fn order_of<'c>(core: &'c Core, lease: &LeaseId) -> Option<(OrderKey, &'c OrderAgent)> {
     let order = core.state().lease(lease)?.order;
     let mut all = core.buyer().orders();
     // An order under contract uses leases of its provider: its tasks know them.

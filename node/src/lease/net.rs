@@ -1,11 +1,16 @@
 //! The network of a lease: what its members have told, and what this node sees itself.
 
-use super::types::{LeaseNet, LeaseView, NetMember, NetPair};
+use super::types::{LeaseNet, LeaseView, NetMember, NetPair, NetRelay};
 use crate::cluster::reach;
+use crate::order::handle::job_id;
+use gridbay_core::Core;
+use gridbay_core::buyer::Source;
 use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::presence::{Reach, Way};
+use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_vnet::engine::LeaseStatus;
+use std::collections::BTreeMap;
 
 /// What the members have told the buyer's node.
 pub(super) fn told(agent: Option<&OrderAgent>, view: &LeaseView) -> LeaseNet {
@@ -25,12 +30,52 @@ pub(super) fn told(agent: Option<&OrderAgent>, view: &LeaseView) -> LeaseNet {
     for member in &mut members {
         member.pairs.sort_by_key(|pair| pair.rank);
     }
+    name_relays(agent, &view.lease, &mut members);
     LeaseNet {
         lease: view.lease,
         members,
         setup: view.setup,
+        relays: Vec::new(),
         refused: Default::default(),
     }
+}
+
+/// Says by which relay the ways lead that lead by one.
+fn name_relays(agent: Option<&OrderAgent>, lease: &LeaseId, members: &mut [NetMember]) {
+    let lowest = |m: &NetMember| Some((*m.ranks.first()?, m.node));
+    let nodes: BTreeMap<u32, PublicKey> = members.iter().filter_map(lowest).collect();
+    for member in members {
+        for pair in &mut member.pairs {
+            let by = agent.zip(nodes.get(&pair.rank));
+            pair.relay = by.and_then(|(a, to)| a.relays().used(lease, &member.node, to));
+        }
+    }
+}
+
+/// The relays of a lease's network, with what its buyer's node knows of them.
+pub(super) fn relays(core: &Core, lease: &LeaseId) -> Vec<NetRelay> {
+    let agent = super::handle::order_of(core, lease).map(|(_, agent)| agent);
+    let sources = agent.into_iter().flat_map(|agent| agent.relays().sources());
+    let relay = |source: &Source| {
+        let paid_by = source.paid_by.map(|(lease, _)| lease);
+        let order = paid_by.and_then(|lease| super::handle::order_of(core, &lease));
+        let said = source.answer.as_ref().map(|(_, signed)| &signed.said.bytes);
+        let bytes = said.into_iter().flatten().flatten();
+        NetRelay {
+            node: source.node,
+            carries: source.carries(),
+            job: order.map(|(key, _)| job_id(&key)),
+            paid: paid_by
+                .and_then(|lease| core.state().lease(&lease))
+                .map(|l| l.paid),
+            pairs: source
+                .answer
+                .as_ref()
+                .map_or(0, |(pairs, _)| pairs.len() as u32),
+            bytes: bytes.fold(0, |all, more| all.saturating_add(*more)),
+        }
+    };
+    sources.filter(|s| s.carries == *lease).map(relay).collect()
 }
 
 /// Adds what this node sees, in place of what it has told.
@@ -45,7 +90,10 @@ pub(super) fn add_own(net: &mut LeaseNet, node: PublicKey, status: &LeaseStatus)
         Some(own) => {
             for pair in &mut own.pairs {
                 if let Some(now) = fresh.iter().find(|now| now.rank == pair.rank) {
-                    *pair = self::pair(now, pair.sent_mbit.map(|mbit| (mbit * 125_000.0) as u64));
+                    let rate = pair.sent_mbit.map(|mbit| (mbit * 125_000.0) as u64);
+                    let relay = pair.relay;
+                    *pair = self::pair(now, rate);
+                    pair.relay = relay;
                 }
             }
         }
@@ -65,6 +113,7 @@ fn pair(reach: &Reach, rate: Option<u64>) -> NetPair {
     let percent = |lost: u32| 100.0 * f64::from(lost) / f64::from(sent.max(1));
     NetPair {
         rank: reach.rank,
+        relay: None,
         path: reach.way.map(|way: Way| way.word().to_owned()),
         round_trip_ms: reach.round_trip_us.map(|us| f64::from(us) / 1_000.0),
         sent_mbit: rate.map(|rate| rate as f64 / 125_000.0),

@@ -1,6 +1,6 @@
 //! Leases as JSON.
 
-use crate::api::types::{JobId, amount};
+use crate::api::types::{JobId, amount, optional_amount};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
@@ -77,8 +77,28 @@ pub struct LeaseNet {
     pub members: Vec<NetMember>,
     /// How long it took to stand.
     pub setup: Option<NetSetup>,
+    /// The relays that are asked to carry for members, which the buyer's node knows.
+    pub relays: Vec<NetRelay>,
     /// What this node has refused, by reason; empty if it is no member.
     pub refused: BTreeMap<String, u64>,
+}
+
+/// A relay of a network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NetRelay {
+    /// Its node.
+    pub node: PublicKey,
+    /// Whether it carries, by its own word.
+    pub carries: bool,
+    /// The order that leases it; none if it carries for nothing.
+    pub job: Option<JobId>,
+    /// Paid for it for the slot that runs; none likewise.
+    #[serde(with = "optional_amount")]
+    pub paid: Option<Credits>,
+    /// Pairs of members that it is to carry for.
+    pub pairs: u32,
+    /// Bytes that it has carried for them, by its own word.
+    pub bytes: u64,
 }
 
 /// A member, and how it reaches the others.
@@ -99,6 +119,8 @@ pub struct NetPair {
     pub rank: u32,
     /// `lan`, `direct`, `punched`, `relay`; `null` while there is no way.
     pub path: Option<String>,
+    /// The relay by which that way leads, as the buyer's node knows it.
+    pub relay: Option<PublicKey>,
     /// Round trip in milliseconds.
     pub round_trip_ms: Option<f64>,
     /// Mbit/s sent lately, inside the tunnel.

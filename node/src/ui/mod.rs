@@ -38,6 +38,11 @@ pub fn note(line: &str) {
     let _ = err(format!("{}\n", clean(line)).as_bytes());
 }
 
+/// The same while the terminal is raw: there a line does not begin at the left by itself.
+pub fn raw_note(line: &str) {
+    let _ = err(format!("\r{}\r\n", clean(line)).as_bytes());
+}
+
 /// The text without characters that are not seen.
 pub fn clean(text: &str) -> String {
     let shown = |c: char| if is_unseen(c) { '\u{fffd}' } else { c };

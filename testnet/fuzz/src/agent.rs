@@ -10,7 +10,7 @@ use gridbay_core::agent::{
 };
 use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Relaying, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
-use gridbay_core::cluster::{Card, Cluster, Member, RANKS, RelayWay};
+use gridbay_core::cluster::{Card, Cluster, Member, RANKS, RelayWay, Visit};
 use gridbay_core::key::OrderKey;
 use gridbay_core::presence::{Presence, Reach, Way};
 use gridbay_core::relay::{ByRelay, Carried, Link, Links, Signed, Tickets, Wish};
@@ -141,6 +141,17 @@ fn wish() -> Signed<Wish> {
     Signed::new(&NETWORK, wish, &key)
 }
 
+fn visit() -> Signed<Visit> {
+    let key = ledgers::key(9);
+    let visit = Visit {
+        lease: JOB_ID.lease,
+        node: ledgers::key(8).public(),
+        owner: ledgers::key(7).public(),
+        key: key.public(),
+    };
+    Signed::new(&NETWORK, visit, &key)
+}
+
 fn links() -> Signed<Links> {
     let by = ByRelay {
         ticket: [0x71; 16],
@@ -193,6 +204,7 @@ fn requests() -> Vec<AgentRequest> {
         },
         AgentRequest::Connect(Box::new(cluster())),
         AgentRequest::Links(JOB_ID.lease),
+        AgentRequest::Visit(Box::new(visit())),
         AgentRequest::Relay(Box::new(wish())),
         AgentRequest::Mirror,
         AgentRequest::Advert,

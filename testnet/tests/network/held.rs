@@ -272,7 +272,7 @@ fn cut(network: &mut Network, owner: &Owner, id: &str) {
     assert_eq!(wait(child), Some(5));
 }
 
-/// Another user's node is admitted, and not yet a member of the network.
+/// Another user's node is admitted, comes into the network, runs programs, and is dismissed.
 fn guests(owner: &Owner, other: &Owner, id: &str, lease: &str) {
     let key = other.said(&["cluster", "key"]);
     let key = key.trim();
@@ -283,8 +283,24 @@ fn guests(owner: &Owner, other: &Owner, id: &str, lease: &str) {
             .said(&["cluster", "admit", id, key, "--name", "bea"])
             .contains("bea")
     );
-    assert!(owner.said(&["cluster", "show", id]).contains(key));
+    let show = owner.said(&["cluster", "show", id]);
+    assert!(show.contains(key));
+    let enter = show.lines().find(|line| line.contains("cluster enter"));
+    let enter: Vec<&str> = enter.unwrap().split_whitespace().skip(2).collect();
+    assert!(other.said(&enter).contains(lease));
+    let hello = [
+        "cluster", "exec", lease, "--rank", "1", "--", "echo", "hello",
+    ];
+    assert_eq!(other.said(&hello), "hello\n");
+    let begin = Instant::now();
+    // Members tell every ten seconds how they reach the others.
+    while !owner.said(&["lease", "net", id]).contains("guest1") {
+        assert!(begin.elapsed() < PATIENCE, "the owner's node hears of its guest");
+        std::thread::sleep(Duration::from_millis(500));
+    }
     assert!(!owner.said(&["cluster", "dismiss", id, key]).contains("bea"));
+    assert_eq!(other.code(&hello), Some(7), "it is a member no longer");
+    assert_ne!(other.code(&enter), Some(0), "nor does it become one again");
 }
 
 /// A job goes to the cluster instead of the market.

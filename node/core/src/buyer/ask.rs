@@ -38,6 +38,13 @@ const REFUSALS: u32 = 12;
 /// restarted.
 const SILENT_MS: u64 = 60_000;
 
+/// What waits for an answer.
+#[derive(Clone, Debug)]
+pub(super) enum Asked {
+    Order(OrderKey, Question),
+    Visit(LeaseId),
+}
+
 #[derive(Clone, Debug)]
 pub(super) enum Question {
     Start(RunId),
@@ -57,10 +64,16 @@ impl Buyer {
         question: Question,
         effects: &mut Vec<Effect>,
     ) {
+        let token = self.token(Asked::Order(key, question));
+        effects.push(Effect::Ask { token, to, request });
+    }
+
+    /// The token of a new question.
+    pub(super) fn token(&mut self, asked: Asked) -> AskToken {
         let token = self.next_token;
         self.next_token += 1;
-        self.asked.insert(token, (key, question));
-        effects.push(Effect::Ask { token, to, request });
+        self.asked.insert(token, asked);
+        token
     }
 
     /// Asks what is due. Returns when to be called again, if anything runs.
@@ -73,7 +86,8 @@ impl Buyer {
     ) -> Option<u64> {
         let (state, now_ms) = (market.state, now.mono_ms);
         self.quiet.retain(|_, until| *until > now_ms);
-        let mut busy = false;
+        self.ask_visits(state, signer, now_ms, effects);
+        let mut busy = !self.visits.is_empty();
         for key in self.unsettled() {
             let Some(agent) = self.orders.get(&key) else {
                 continue;
@@ -149,8 +163,10 @@ impl Buyer {
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
-        let Some((key, question)) = self.asked.remove(&token) else {
-            return;
+        let (key, question) = match self.asked.remove(&token) {
+            None => return,
+            Some(Asked::Visit(lease)) => return self.visit_answered(&lease, from, now.mono_ms),
+            Some(Asked::Order(key, question)) => (key, question),
         };
         match (question, from) {
             (Question::Stop, _) => {}

@@ -91,9 +91,10 @@ impl Buyer {
         true
     }
 
-    /// The leases whose networks this node attends as their buyer's.
+    /// The leases whose networks this node is in as their buyer's, or as a guest's.
     pub fn attended(&self) -> BTreeSet<LeaseId> {
         let of = |agent: &OrderAgent| agent.introductions.owned(&agent.tasks);
-        self.orders.values().flat_map(of).collect()
+        let own = self.orders.values().flat_map(of);
+        own.chain(self.visits().copied()).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! What the nodes of an order's leases have said of themselves, and were told of one another.
 //! Kept in memory alone: after a restart all are asked again.
 
+use super::guests::Guests;
 use super::relays::Relays;
 use super::setup::{self, Setup};
 use super::tasks::Tasks;
@@ -16,9 +17,11 @@ pub(super) const AGAIN_MS: u64 = 10_000;
 /// Milliseconds after which a node that did not answer, or refused, is told again.
 pub(super) const RETRY_MS: u64 = 500;
 
-/// Milliseconds between two tellings of one node at first, and at the most: cards that change all
-/// the time must not make the others hear of it all the time.
+/// Milliseconds between two tellings of one node at first, at the least and for each member, and at
+/// the most: cards that change all the time must not make the others hear of it all the time, and
+/// what is told of many members takes its time.
 const PAUSE_MS: u64 = 100;
+const PAUSE_EACH_MS: u64 = 15;
 const PAUSE_MOST_MS: u64 = 5_000;
 /// Tellings after which the pauses grow: the members of a large lease appear one after another.
 const BRISK: u32 = 16;
@@ -33,6 +36,8 @@ pub struct Introductions {
     pub(super) wanted: Option<bool>,
     /// This node, while it is to be a member.
     pub(super) owner: Option<PublicKey>,
+    /// The nodes of users whom the owner admits.
+    pub(super) guests: Guests,
     pub(super) cards: BTreeMap<Place, Card>,
     pub(super) told: BTreeMap<Place, Told>,
     heard: BTreeMap<Place, setup::Told>,
@@ -67,9 +72,10 @@ impl Told {
         until_ms: u64,
     ) -> Told {
         let last = last.filter(|last| now_ms < last.rests_until_ms + AGAIN_MS);
+        let brisk = PAUSE_MS.max(PAUSE_EACH_MS * others.len() as u64);
         let (pause_ms, count) = match last {
-            None => (PAUSE_MS, 1),
-            Some(last) if last.count < BRISK => (PAUSE_MS, last.count + 1),
+            None => (brisk, 1),
+            Some(last) if last.count < BRISK => (brisk, last.count + 1),
             Some(last) => ((last.pause_ms * 2).min(PAUSE_MOST_MS), last.count),
         };
         Told {
@@ -100,15 +106,18 @@ pub struct Reached<'a> {
 /// The ranks that run on each node of each lease.
 type Members = BTreeMap<LeaseId, BTreeMap<PublicKey, Vec<u32>>>;
 
-fn members(tasks: &Tasks, owner: Option<PublicKey>) -> Members {
+fn members(tasks: &Tasks, guests: Option<&Guests>, owner: Option<PublicKey>) -> Members {
     let mut members = Members::new();
     let runs = tasks.runs.values();
     for run in runs.filter(|r| r.accepted && !matches!(r.phase, Phase::Ended { .. })) {
         let nodes = members.entry(run.job.lease).or_default();
         nodes.entry(run.node).or_default().push(run.job.task);
     }
-    if let Some(owner) = owner {
-        for nodes in members.values_mut() {
+    for (lease, nodes) in &mut members {
+        for (guest, rank) in guests.iter().flat_map(|all| all.of(*lease)) {
+            nodes.entry(guest).or_default().push(rank);
+        }
+        if let Some(owner) = owner {
             nodes.entry(owner).or_default().push(OWNER);
         }
     }
@@ -116,7 +125,7 @@ fn members(tasks: &Tasks, owner: Option<PublicKey>) -> Members {
 }
 
 impl Introductions {
-    /// What to tell which node now.
+    /// What to tell which node now. Once everybody's card is there nobody waits to be told of it.
     pub(super) fn due(
         &mut self,
         tasks: &Tasks,
@@ -128,7 +137,8 @@ impl Introductions {
         }
         let lives = |lease: &LeaseId| tasks.runs.values().any(|r| r.job.lease == *lease);
         self.begun.retain(|lease, _| lives(lease));
-        let members = members(tasks, self.owner);
+        self.guests.lapse(now_ms);
+        let members = members(tasks, Some(&self.guests), self.owner);
         let is_member = |(lease, node): &Place| {
             let nodes = members.get(lease);
             nodes.is_some_and(|nodes| nodes.contains_key(node))
@@ -138,13 +148,18 @@ impl Introductions {
         self.heard.retain(|place, _| is_member(place));
         let mut due = Vec::new();
         for (lease, nodes) in &members {
+            let mut runs = tasks.runs.values().filter(|run| run.job.lease == *lease);
+            let all_run = runs.all(|run| run.accepted);
             for (node, ranks) in nodes {
                 let others = self.others(*lease, nodes, node, relays);
                 let told = self.told.get(&(*lease, *node));
                 let same = told.is_some_and(|t| t.heard && t.ranks == *ranks && t.others == others);
                 let rests = told.is_some_and(|t| now_ms < t.until_ms);
                 let asking = told.is_some_and(|t| !t.heard);
+                let knew_all = told.is_none_or(|t| t.others.len() + 1 >= nodes.len());
+                let knows_all = all_run && others.len() + 1 == nodes.len();
                 let paused = told.is_some_and(|t| now_ms < t.rests_until_ms);
+                let paused = paused && (knew_all || !knows_all);
                 if !(paused || rests && (same || asking)) {
                     due.push(((*lease, *node), ranks.clone(), others));
                 }
@@ -166,7 +181,8 @@ impl Introductions {
         self.heard.insert(place, heard);
         self.cards.insert(place, presence.card);
         let lease = place.0;
-        let members = members(tasks, self.owner).remove(&lease)?;
+        // Guests come and go; the network stands without them.
+        let members = members(tasks, None, self.owner).remove(&lease)?;
         let lowest = |(node, ranks): (&PublicKey, &Vec<u32>)| Some((*node, *ranks.first()?));
         let lowest: BTreeMap<_, _> = members.iter().filter_map(lowest).collect();
         let complete = setup::complete_ms(&lowest, |node| self.heard.get(&(lease, *node)));
@@ -205,7 +221,7 @@ impl Introductions {
 
     /// The leases in which this node is a member.
     pub(super) fn owned(&self, tasks: &Tasks) -> Vec<LeaseId> {
-        let all = self.owner.map(|_| members(tasks, None));
+        let all = self.owner.map(|_| members(tasks, None, None));
         all.unwrap_or_default().into_keys().collect()
     }
 

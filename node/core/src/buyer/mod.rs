@@ -14,6 +14,7 @@ mod checkpoints;
 mod cluster;
 pub mod complaint;
 mod experience;
+mod guests;
 mod introductions;
 mod jobs;
 mod leaving;
@@ -30,6 +31,7 @@ mod run;
 mod seen;
 mod setup;
 pub mod tasks;
+mod visits;
 mod worth;
 
 pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
@@ -37,6 +39,7 @@ pub use introductions::{Introductions, Reached};
 pub use record::{Finish, Milestones, Record, TaskRecord};
 pub use relays::{Ends, Relays, Source};
 pub use setup::Setup;
+pub use visits::{VISITS, Visited, Welcome};
 
 use crate::agent::{AgentRequest, RunId};
 use crate::buy::NewOrder;
@@ -44,13 +47,13 @@ use crate::effect::Effect;
 use crate::input::{AskToken, Fetch, Now};
 use crate::key::OrderKey;
 use crate::signer::Signer;
-use ask::Question;
+use ask::{Asked, Question};
 use gridbay_host::Host;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect as LedgerEffect;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::ids::{ClassId, EntryId, OrderId};
+use gridbay_protocol::ids::{ClassId, EntryId, LeaseId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{Step, order_of as order_id};
@@ -69,10 +72,12 @@ pub struct Buyer {
     orders: BTreeMap<OrderKey, OrderAgent>,
     /// This node's order behind each order on the ledger, for all attempts at it.
     keys: BTreeMap<OrderId, OrderKey>,
-    asked: BTreeMap<AskToken, (OrderKey, Question)>,
+    asked: BTreeMap<AskToken, Asked>,
     next_token: AskToken,
     /// Nodes with a poll under way or not due yet, by order: until when.
     quiet: BTreeMap<(OrderKey, PublicKey), u64>,
+    /// The networks of others' leases that this node is in, or wants to be.
+    visits: BTreeMap<LeaseId, Visited>,
 }
 
 impl Buyer {
@@ -86,6 +91,7 @@ impl Buyer {
             asked: BTreeMap::new(),
             next_token: 1,
             quiet: BTreeMap::new(),
+            visits: BTreeMap::new(),
         }
     }
     /// All orders.

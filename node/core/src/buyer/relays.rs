@@ -174,6 +174,18 @@ impl Relays {
         Some(&said.said.links)
     }
 
+    /// The relay by which a member sends to another now, by its own word.
+    pub fn used(&self, lease: &LeaseId, from: &PublicKey, to: &PublicKey) -> Option<PublicKey> {
+        let link = self
+            .links(lease, from)?
+            .iter()
+            .find(|link| link.node == *to)?;
+        let ticket = link.relayed.iter().find(|by| by.used)?.ticket;
+        let pair = ends(*from, *to);
+        let gave = |s: &&Source| s.carries == *lease && s.tickets(&pair).ends().contains(&ticket);
+        self.sources.iter().find(gave).map(|source| source.node)
+    }
+
     /// The members that are to be asked for their ways now, each of those named.
     pub(super) fn due(&mut self, members: &[Place], now_ms: u64, every_ms: u64) -> Vec<Place> {
         self.heard.retain(|place, _| members.contains(place));

@@ -3,7 +3,7 @@
 
 use super::{Job, Seller};
 use crate::agent::{AgentReply, RunId, StartRefusal};
-use crate::cluster::{Cluster, OWNER};
+use crate::cluster::{Cluster, GUESTS, OWNER, is_task};
 use crate::effect::Effect;
 use crate::input::AnswerToken;
 use gridbay_ledger::State;
@@ -12,12 +12,13 @@ use gridbay_protocol::keys::PublicKey;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Seller {
-    /// A buyer's node tells which nodes a lease has.
+    /// A buyer's node tells which nodes a lease has; with whether this node asked that one for a
+    /// guest's place.
     pub fn connect(
         &mut self,
         state: &State,
         token: AnswerToken,
-        from: &PublicKey,
+        from: (&PublicKey, bool),
         cluster: Cluster,
         effects: &mut Vec<Effect>,
     ) {
@@ -35,23 +36,24 @@ impl Seller {
         self.clusters.contains_key(lease)
     }
 
-    /// The other members of a lease's network with their keys, as its buyer's node may ask for.
+    /// The other members of a lease's network with their keys, as its buyer's node may ask for:
+    /// also that of which this node is a guest.
     pub(crate) fn others(
         &self,
-        from: &PublicKey,
+        (from, guest): (&PublicKey, bool),
         lease: &LeaseId,
     ) -> Option<Vec<(PublicKey, [u8; 32])>> {
         let theirs = |(id, job): (&RunId, &Job)| id.lease == *lease && job.memo.buyer == *from;
         let cluster = self.clusters.get(lease)?;
         let others = cluster.others.iter().map(|m| (m.node, m.card.public));
-        let asks = *from == self.node || self.jobs.iter().any(theirs);
+        let asks = guest || *from == self.node || self.jobs.iter().any(theirs);
         asks.then(|| others.collect())
     }
 
     fn check_cluster(
         &self,
         state: &State,
-        from: &PublicKey,
+        (from, guest): (&PublicKey, bool),
         cluster: &Cluster,
     ) -> Result<(), StartRefusal> {
         if !cluster.is_valid() {
@@ -61,7 +63,8 @@ impl Seller {
         if units.is_empty() {
             return Err(StartRefusal::NoLease);
         }
-        let own = |rank: &u32| *rank == OWNER && *from == self.node;
+        let own =
+            |rank: &u32| *rank == OWNER && *from == self.node || GUESTS.contains(rank) && guest;
         let served = |rank: &u32| {
             let of_rank = |(id, job): (&RunId, &Job)| {
                 id.lease == cluster.lease
@@ -76,10 +79,9 @@ impl Seller {
         }
         let strangers = cluster.others.iter().any(|other| {
             let held = units.get(&other.node).copied().unwrap_or_default();
-            let owner = usize::from(other.ranks.ends_with(&[OWNER]) && other.node == *from);
-            let ranks = other.ranks.iter().filter(|r| **r < OWNER).count();
-            let all = other.ranks.len() == ranks + owner;
-            other.node == self.node || !all || ranks > held as usize
+            let owns = other.ranks.ends_with(&[OWNER]);
+            let ranks = other.ranks.iter().filter(|r| is_task(**r)).count();
+            other.node == self.node || owns && other.node != *from || ranks > held as usize
         });
         match strangers {
             true => Err(StartRefusal::NotMine),
@@ -88,11 +90,12 @@ impl Seller {
     }
 
     /// Leaves the networks in which this node has no part any more, and cuts off the members that
-    /// hold no unit of their lease any more. `owned` are those in which this node is the buyer's.
+    /// hold no unit of their lease any more. `attended` are those that this node is in
+    /// as its buyer's or a guest's.
     pub(super) fn keep_clusters(
         &mut self,
         state: &State,
-        owned: &BTreeSet<LeaseId>,
+        attended: &BTreeSet<LeaseId>,
         effects: &mut Vec<Effect>,
     ) {
         let mut gone = Vec::new();
@@ -101,8 +104,8 @@ impl Seller {
             let runs = |(id, job): (&RunId, &Job)| id.lease == *lease && job.is_networked();
             // A job that is told to stop for want of a unit has no network for its grace.
             let serves = units.contains_key(&self.node) && self.jobs.iter().any(runs);
-            let owns = !units.is_empty() && owned.contains(lease);
-            let stays = |rank: &u32| if *rank == OWNER { owns } else { serves };
+            let attends = !units.is_empty() && attended.contains(lease);
+            let stays = |rank: &u32| if is_task(*rank) { serves } else { attends };
             let before = cluster.clone();
             cluster.ranks.retain(stays);
             if cluster.ranks.is_empty() {
@@ -111,7 +114,7 @@ impl Seller {
             }
             for other in &mut cluster.others {
                 let holds = units.contains_key(&other.node);
-                other.ranks.retain(|rank| holds || *rank == OWNER);
+                other.ranks.retain(|rank| holds || !is_task(*rank));
             }
             cluster.others.retain(|other| !other.ranks.is_empty());
             if *cluster != before {

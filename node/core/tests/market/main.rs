@@ -9,6 +9,7 @@ mod cluster;
 mod contracts;
 mod deadline;
 mod genesis;
+mod guests;
 mod played;
 mod posted;
 mod records;

@@ -48,6 +48,12 @@ pub(super) enum ClusterCommand {
         /// The node's key, as gridbay cluster key prints it there
         key: String,
     },
+    Enter(guests::EnterArgs),
+    /// Take this node out of the network of another user's cluster
+    Leave {
+        /// The cluster's lease
+        lease: String,
+    },
     /// Print the key by which this node commands clusters, for owners who admit it
     Key,
     /// Give a cluster up, with all that runs on it
@@ -67,10 +73,12 @@ impl ClusterCommand {
             ClusterCommand::Shell(args) => return args.run(at),
             ClusterCommand::Put(args) => args.run(at)?,
             ClusterCommand::Get(args) => args.run(at)?,
-            ClusterCommand::Ps { id } => programs::list(at, &id)?,
+            ClusterCommand::Ps { id } => return programs::list(at, &id),
             ClusterCommand::Stop(args) => args.run(at)?,
             ClusterCommand::Admit(args) => args.run(at)?,
             ClusterCommand::Dismiss { id, key } => guests::dismiss(at, &id, &key)?,
+            ClusterCommand::Enter(args) => args.run(at)?,
+            ClusterCommand::Leave { lease } => guests::leave(at, &lease)?,
             ClusterCommand::Key => guests::key(at)?,
             ClusterCommand::End { id } => show::end(at, &id)?,
         }

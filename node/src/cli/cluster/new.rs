@@ -54,7 +54,11 @@ impl NewArgs {
                 return Ok(None);
             }
             ui::note(&format!("cluster {}", begun.id));
-            until_it_runs(&client, begun).await.map(Some)
+            let id = begun.id.clone();
+            tokio::select! {
+                runs = until_it_runs(&client, begun) => runs.map(Some),
+                _ = tokio::signal::ctrl_c() => Err(left(&id)),
+            }
         })?;
         let Some(id) = id else {
             return Ok(());
@@ -95,8 +99,31 @@ async fn submit(client: &Client, request: &ClusterRequest) -> Result<ClusterReco
     .during(NOT_SENT)
 }
 
+/// The user waits no longer; what was ordered stays ordered.
+fn left(id: &JobId) -> CliError {
+    let why = format!("the order for cluster {id} stands");
+    let next = format!("gridbay cluster end {id} takes it back");
+    CliError::new(
+        Exit::INTERRUPTED,
+        "the cluster is no longer waited for",
+        why,
+        next,
+    )
+}
+
 async fn until_it_runs(client: &Client, mut cluster: ClusterRecord) -> Result<JobId, CliError> {
+    let mut told = String::new();
     while !cluster.ranks.iter().all(|rank| rank.running) {
+        let run = cluster.ranks.iter().filter(|rank| rank.running).count();
+        let now = format!(
+            "{}, {run} of {} ranks run",
+            cluster.state.name(),
+            cluster.size
+        );
+        if now != told {
+            ui::note(&now);
+            told = now;
+        }
         if cluster.state.is_final() {
             let why = format!("cluster {} is {}", cluster.id, cluster.state.name());
             let next = format!("gridbay job why {}", cluster.id);

@@ -4,6 +4,7 @@ use super::way::{Way, each};
 use crate::api::ApiError;
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
+use crate::cli::exit::Exit;
 use crate::cli::text;
 use crate::config::parse;
 use crate::rank::order::{Answer, Command, GRACE, Program};
@@ -37,13 +38,14 @@ struct Running {
     program: Program,
 }
 
-/// Lists what runs on all ranks. One that cannot be reached is told of, and holds nothing up.
-pub(super) fn list(at: &Context, id: &str) -> Result<(), CliError> {
+/// Lists what runs on all ranks. One that cannot be reached is told of, also by the exit code, and
+/// holds nothing up.
+pub(super) fn list(at: &Context, id: &str) -> Result<Exit, CliError> {
     let way = Way::new(at, id)?;
     let answers = each(0..way.size(at)?, |rank| {
         Ok(ask(&*way, rank, &Command::List))
     })?;
-    let mut all = Vec::new();
+    let (mut all, mut exit) = (Vec::new(), Exit::OK);
     for (rank, answer) in answers {
         match answer.map(|(_, answer)| answer) {
             Ok(Answer::Programs(programs)) => {
@@ -54,10 +56,14 @@ pub(super) fn list(at: &Context, id: &str) -> Result<(), CliError> {
                 );
             }
             Ok(_) => {}
-            Err(error) => ui::note(&format!("gridbay: {error}")),
+            Err(error) => {
+                exit = Exit::of(error.code);
+                ui::note(&format!("gridbay: {error}"));
+            }
         }
     }
-    at.show(&all, |all| table(all))
+    at.show(&all, |all| table(all))?;
+    Ok(exit)
 }
 
 fn table(all: &[Running]) -> String {

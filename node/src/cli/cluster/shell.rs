@@ -61,9 +61,7 @@ impl ShellArgs {
         };
         // The terminal is as before also where a thread panics: this value is dropped then.
         let raw;
-        // Lines end as the terminal needs it while its output is not cooked.
-        let notice = |line: &str| ui::note(&format!("{line}\r"));
-        let program = Remote::start(way, self.rank, order, notice).during(NOT_RUN)?;
+        let program = Remote::start(way, self.rank, order, ui::raw_note).during(NOT_RUN)?;
         raw = Raw::new(io::stdin()).ok();
         watch_size(program.clone());
         let input = program.clone();

@@ -88,6 +88,10 @@ pub(super) fn describe(cluster: &ClusterRecord) -> String {
         let name = guest.name.as_deref().unwrap_or("-");
         lines.push(("admitted", format!("{} {name}", guest.key.to_hex())));
     }
+    if let Some(lease) = cluster.lease.filter(|_| !cluster.guests.is_empty()) {
+        let (lease, owner) = (lease.to_hex(), cluster.owner.to_hex());
+        lines.push(("guests", format!("gridbay cluster enter {lease} {owner}")));
+    }
     let line = |(name, value): &(&str, String)| format!("{name:<10}{}\n", ui::clean(value));
     let head: String = lines.iter().map(line).collect();
     head + "\n" + &ranks(&cluster.ranks)

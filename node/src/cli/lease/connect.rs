@@ -3,12 +3,12 @@
 //!
 //! 1. The node joins, and stays until `lease disconnect` or the end of the lease.
 //! 2. With `--forward` or `--socks` the command listens on loopback, and carries each connection to
-//!    a member's port by way of the node, until it is interrupted.
+//!    a member's port by way of the node, until it is interrupted or the lease is over.
 
 use super::socks;
-use crate::api::ApiError;
 use crate::api::client::Client;
 use crate::api::types::{LeaseNet, LeaseView};
+use crate::api::{ApiError, ErrorCode};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
@@ -26,6 +26,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(200);
+/// Between two looks whether there is the lease.
+const LEASE_LOOK: Duration = Duration::from_secs(3);
 
 /// Join the private network of a lease that this node has bought
 #[derive(Clone, Debug, Args)]
@@ -104,13 +106,27 @@ impl ConnectArgs {
             }
             let door = door.clone();
             serving.push(thread::spawn(move || {
-                serve(&listener, &door, to.as_deref())
+                serve(&listener, &door, to.as_deref());
             }));
         }
-        for listener in serving {
-            let _ended = listener.join();
+        match serving.is_empty() {
+            true => Ok(()),
+            false => at.wait(until_over(&door)),
         }
-        Ok(())
+    }
+}
+
+/// Waits until the lease is over: its forwards lead nowhere then.
+async fn until_over(door: &Door) -> Result<(), CliError> {
+    loop {
+        tokio::time::sleep(LEASE_LOOK).await;
+        let path = format!("/leases/{}", door.lease);
+        let lease: Result<LeaseView, ApiError> = door.client.get(&path).await;
+        if let Err(error) = lease
+            && error.code == ErrorCode::NotFound
+        {
+            return Err(error).during("its ports lead nowhere any more");
+        }
     }
 }
 

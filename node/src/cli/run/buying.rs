@@ -54,6 +54,20 @@ impl Buying {
         }
     }
 
+    /// Refuses what is said of relays for a job without a network.
+    pub(in crate::cli) fn needs_network(&self) -> Result<(), CliError> {
+        if self.relay_price.is_none() && !self.no_relay {
+            return Ok(());
+        }
+        let why = "--relay-price and --no-relay are about a network, and the job has none";
+        Err(CliError::new(
+            Exit::USAGE,
+            NOT_SENT,
+            why,
+            "give it one: --network",
+        ))
+    }
+
     /// The wish that they are; `program` is the job's.
     pub(in crate::cli) fn want(&self, program: &[String]) -> Result<Want, CliError> {
         let seconds = self.time.as_millis().div_ceil(1_000);

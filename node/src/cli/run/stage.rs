@@ -59,6 +59,9 @@ impl Plan {
             outputs: args.output.iter().map(|p| plain(p)).collect(),
             checkpoint: checkpoint(args)?,
         };
+        if !plan.network {
+            args.buying.needs_network()?;
+        }
         plan.outputs.sort();
         plan.outputs.dedup();
         if let Some(bad) = plan.outputs.iter().find(|p| !path_is_inside(p)) {

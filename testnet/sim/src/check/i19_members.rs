@@ -2,15 +2,17 @@
 //!
 //! 1. When an honest node opens a network at its buyer's word, the lease lives in its ledger, it
 //!    holds units there, and every other member does, for each of its ranks one. The rank
-//!    [`OWNER`] needs none: the node of the lease's buyer alone has it.
+//!    [`OWNER`] needs none: the node of the lease's buyer alone has it. Nor do those of guests,
+//!    which an honest buyer gives to nodes of [`neighbour`](crate::load::neighbour)s alone.
 //! 2. After each of its steps all members still hold units. They may be fewer than ranks until the
 //!    buyer has taken some off.
 //! 3. All members have one secret, and no two leases the same.
 
 use super::{Check, Sight};
 use crate::found::{account_key, node_key};
+use crate::load::neighbour;
 use crate::world::World;
-use gridbay_core::cluster::{Cluster, OWNER};
+use gridbay_core::cluster::{Cluster, GUESTS, OWNER, is_task};
 use gridbay_core::effect::Effect;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::LeaseId;
@@ -43,17 +45,23 @@ struct Parts {
     /// The node of the account that uses it: its buyer's, or under a contract its client's. None
     /// once nobody may start tasks any more.
     owner: Option<PublicKey>,
+    /// The only node that it takes as a guest; none if it may be any.
+    guest: Option<PublicKey>,
 }
 
 impl Parts {
-    fn of(state: &State, nodes: usize, lease: &LeaseId) -> Parts {
+    fn of(state: &State, world: &World, lease: &LeaseId) -> Parts {
+        let nodes = world.machines.len();
         let user = state.lease(lease).and_then(|l| state.user(&l.order));
         let buyer = user.map(|user| user.account);
         let account = |n: &usize| state.account_of(&account_key(*n).public());
         let owner = (0..nodes).find(|n| buyer.is_some() && account(n) == buyer);
+        // A lying buyer may invite anybody: its lease is its own.
+        let host = owner.filter(|n| world.machines[*n].is_honest());
         Parts {
             units: units(state, lease),
             owner: owner.map(node_key),
+            guest: host.map(|host| node_key(neighbour(host, nodes))),
         }
     }
 
@@ -61,8 +69,11 @@ impl Parts {
     fn hold(&self, node: usize, cluster: &Cluster) -> Result<(), String> {
         for (key, ranks) in all(node, cluster) {
             let owns = !self.units.is_empty() && self.owner.is_none_or(|owner| owner == key);
-            let tasks = ranks.iter().any(|rank| *rank != OWNER);
-            if tasks && !self.units.contains_key(&key) || ranks.contains(&OWNER) && !owns {
+            let tasks = ranks.iter().any(|rank| is_task(*rank));
+            let guest = ranks.iter().any(|rank| GUESTS.contains(rank));
+            let invited = self.guest.is_none_or(|guest| guest == key);
+            let unfit = tasks && !self.units.contains_key(&key) || guest && !invited;
+            if unfit || ranks.contains(&OWNER) && !owns {
                 return Err(format!("{key} in lease {} without a unit", cluster.lease));
             }
         }
@@ -74,7 +85,7 @@ impl Parts {
         self.hold(node, cluster)?;
         for (key, ranks) in all(node, cluster) {
             let units = self.units.get(&key).copied().unwrap_or_default();
-            let tasks = ranks.iter().filter(|rank| **rank != OWNER).count();
+            let tasks = ranks.iter().filter(|rank| is_task(**rank)).count();
             if ranks.is_empty() || tasks > units as usize {
                 let lease = cluster.lease;
                 return Err(format!(
@@ -138,7 +149,7 @@ impl Check for Members {
                 let Some(state) = world.core(*node).map(gridbay_core::Core::state) else {
                     return Ok(());
                 };
-                let parts = |lease: &LeaseId| Parts::of(state, world.machines.len(), lease);
+                let parts = |lease: &LeaseId| Parts::of(state, world, lease);
                 for effect in *effects {
                     self.effect(parts, *node, effect)?;
                 }
@@ -187,6 +198,7 @@ mod tests {
         let parts = Parts {
             units: BTreeMap::from([(node_key(0), 1), (node_key(1), 2)]),
             owner: Some(node_key(3)),
+            guest: Some(node_key(4)),
         };
         let check = |others: &[(usize, &[u32])]| parts.held(0, &cluster(1, 1, others));
         assert!(check(&[(1, &[1, 2])]).is_ok());
@@ -195,6 +207,9 @@ mod tests {
         assert!(check(&[(3, &[OWNER])]).is_ok(), "the buyer's");
         assert!(check(&[(3, &[4, OWNER])]).is_err(), "a task of the buyer's");
         assert!(check(&[(1, &[1, OWNER])]).is_err(), "in the buyer's place");
+        assert!(check(&[(4, &[GUESTS.start])]).is_ok(), "its guest");
+        assert!(check(&[(4, &[5])]).is_err(), "a task of its guest's");
+        assert!(check(&[(2, &[GUESTS.start])]).is_err(), "nobody's guest");
         assert!(parts.held(2, &cluster(1, 1, &[])).is_err(), "itself");
         let units = BTreeMap::new();
         let over = Parts { units, ..parts };

@@ -34,7 +34,8 @@ variants!(INPUTS, input_name, Input:
     Short
 );
 variants!(COMMANDS, command_name, Command:
-    Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
+    Admit, Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, Visit,
+    WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,

@@ -70,6 +70,9 @@ impl World {
         if network && key.0.is_multiple_of(4) {
             self.command(node, "attendance", Command::Attend(key, true));
         }
+        if long {
+            self.admit_neighbour(node, key);
+        }
     }
     /// Sleeps for some seconds; every third job has a file to bring back.
     fn job(&mut self) -> JobSpec {

@@ -4,6 +4,7 @@
 //! nobody trades, the patient one fills its share of a book with bids that never win.
 
 use super::opening::Opening;
+use super::visit::Coming;
 use crate::plan::Plan;
 use crate::rng::Rng;
 
@@ -11,6 +12,8 @@ use crate::rng::Rng;
 pub(super) enum Task {
     /// Open a client's sealed bid.
     Open(Box<Opening>),
+    /// Come into the network of a lease, as a guest.
+    Visit(Coming),
     /// Offer as many times as an account may, all units that a class may have.
     Hoard,
     /// Place as many orders as an account may have in a class.

@@ -28,8 +28,10 @@ mod promise;
 mod reservation;
 mod seller;
 mod share;
+mod visit;
 
 pub(crate) use memory::Load;
+pub(crate) use visit::neighbour;
 
 use crate::check::Broken;
 use crate::ways;
@@ -104,6 +106,10 @@ impl World {
     fn run_errand(&mut self, task: Task) {
         match task {
             Task::Open(opening) => self.open_by_hand(opening),
+            Task::Visit(coming) => {
+                self.again(1);
+                self.visit(coming);
+            }
             Task::Hoard => {
                 self.again(1);
                 self.hoard(seller::HOARD);
