@@ -295,7 +295,10 @@ fn guests(owner: &Owner, other: &Owner, id: &str, lease: &str) {
     let begin = Instant::now();
     // Members tell every ten seconds how they reach the others.
     while !owner.said(&["lease", "net", id]).contains("guest1") {
-        assert!(begin.elapsed() < PATIENCE, "the owner's node hears of its guest");
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "the owner's node hears of its guest"
+        );
         std::thread::sleep(Duration::from_millis(500));
     }
     assert!(!owner.said(&["cluster", "dismiss", id, key]).contains("bea"));
