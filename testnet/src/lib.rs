@@ -14,6 +14,7 @@ pub mod lab;
 mod market;
 mod model;
 pub mod network;
+pub mod parallel;
 mod probe;
 mod say;
 

@@ -11,6 +11,8 @@
 //!   Kept(job, content, from)   ─────────►  the files of it
 //!   Links(lease)               ─────────►  which other members it reaches (`relay`)
 //!   Relay(wish)                ─────────►  carries packets between members (`relay`)
+//!   Mirror                     ─────────►  the port of its data plane, which tells others where
+//!                                          they are seen
 //!   Stop(job)                  ─────────►  TERM, grace, KILL
 //! guest                                   buyer
 //!   Visit(signed)              ─────────►  takes it into its lease's network (`cluster`)
@@ -178,6 +180,9 @@ pub enum AgentRequest {
     Visit(Box<Signed<Visit>>),
     /// Carry packets for a lease's members; answered with [`AgentReply::Carried`].
     Relay(Box<Signed<Wish>>),
+    /// At which UDP port does this node's data plane say from where datagrams come? Answered with
+    /// [`AgentReply::Mirror`]; the address is that of the connection.
+    Mirror,
     /// What does this node say of itself now?
     Advert,
     /// Which adverts does it know, after this seller and node? At most [`ADVERTS_PAGE`].
@@ -308,6 +313,8 @@ pub enum AgentReply {
     Links(Box<Signed<Links>>),
     /// What a relay carries, signed likewise.
     Carried(Box<Signed<Carried>>),
+    /// The UDP port of this node's data plane.
+    Mirror(u16),
     /// The checkpoint of a run.
     Checkpoint {
         /// Its encoded manifest, at most [`MANIFEST_BYTES`].

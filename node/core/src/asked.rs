@@ -62,8 +62,8 @@ impl Core {
         effects.push(Effect::Answer { token, reply });
     }
 
-    /// What the body has to read of a local job for the answer, if the asker may have it. Genesis
-    /// and contents are answered by the body alone, which has the files.
+    /// What the body has to read of a local job for the answer, if the asker may have it. Genesis,
+    /// contents and the port of the data plane are answered by the body alone, which has them.
     fn read(&self, token: AnswerToken, asker: &PublicKey, request: AgentRequest) -> Option<Effect> {
         match request {
             AgentRequest::Output { job, path, from } => {

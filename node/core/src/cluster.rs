@@ -111,6 +111,9 @@ pub struct Card {
     pub public: [u8; 32],
     /// Addresses and ports, best first.
     pub places: Vec<String>,
+    /// Where its NAT lets it be seen, if others have told it: to be punched through to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outside: Option<String>,
 }
 
 impl Card {
@@ -121,7 +124,8 @@ impl Card {
         if LOW_ORDER.contains(&key) {
             return false;
         }
-        self.places.len() <= PLACES && self.places.iter().all(|p| is_place(p))
+        let mut all = self.places.iter().chain(&self.outside);
+        self.places.len() <= PLACES && all.all(|p| is_place(p))
     }
 }
 
@@ -228,6 +232,7 @@ mod tests {
             card: Card {
                 public: [n; 32],
                 places: vec!["127.0.0.1:4000".to_owned()],
+                outside: None,
             },
             relays: vec![],
         }
@@ -286,17 +291,26 @@ mod tests {
         let card = |places: Vec<&str>| Card {
             public: [1; 32],
             places: places.into_iter().map(str::to_owned).collect(),
+            outside: None,
+        };
+        let outside = |place: &str| Card {
+            outside: Some(place.to_owned()),
+            ..card(vec!["10.0.0.1:1"; PLACES])
         };
         assert!(card(vec![]).is_valid());
         assert!(card(vec!["10.0.0.1:1", "[fe80::1]:65535"]).is_valid());
         assert!(!card(vec!["a.example:1"]).is_valid());
         assert!(!card(vec!["10.0.0.1"]).is_valid());
+        assert!(outside("192.0.2.1:9").is_valid());
+        assert!(!outside("a.example:9").is_valid());
         for mut public in LOW_ORDER {
-            let places = vec![];
-            assert!(!Card { public, places }.is_valid());
+            let of = |public| Card {
+                public,
+                ..card(vec![])
+            };
+            assert!(!of(public).is_valid());
             public[31] |= 0x80;
-            let places = vec![];
-            assert!(!Card { public, places }.is_valid());
+            assert!(!of(public).is_valid());
         }
         assert!(!card(vec!["10.0.0.1:1"; PLACES + 1]).is_valid());
     }

@@ -189,6 +189,14 @@ impl Body {
                 self.respond(request, &AgentReply::Chunk { total, bytes });
                 Ok(())
             }
+            AgentRequest::Mirror => {
+                let reply = match self.tools.clusters.port() {
+                    Ok(port) => AgentReply::Mirror(port),
+                    Err(_) => AgentReply::NotFound,
+                };
+                self.respond(request, &reply);
+                Ok(())
+            }
             AgentRequest::Content {
                 content,
                 from: offset,

@@ -7,10 +7,12 @@
 //! 3. A device comes when its job runs. One whose network is not open yet waits for it.
 //! 4. Where the node is a member as the buyer's or a guest's, it has no device: its owner's connections are made
 //!    by the node itself ([`dial`](Clusters::dial)).
-//! 5. A device leaves with its job, and a network when its lease has no task here any more, or when
+//! 5. A node behind a NAT has others tell it from where they see it ([`mirrors`]).
+//! 6. A device leaves with its job, and a network when its lease has no task here any more, or when
 //!    the node ends: keys are erased, and nothing is answered.
 
 mod dial;
+pub(crate) mod mirrors;
 mod places;
 pub(crate) mod reach;
 mod relay;
@@ -93,8 +95,15 @@ impl Clusters {
         let public = inner.open(cluster)?;
         inner.attach_all(&cluster.lease);
         let places = places::of(hosts, port);
+        let outside = mirrors::agreed(&inner.engine()?.seen()).map(|at| at.to_string());
+        let outside = outside.filter(|at| !places.contains(at));
+        let card = Card {
+            public,
+            places,
+            outside,
+        };
         Ok(Presence {
-            card: Card { public, places },
+            card,
             reach: reach::of(&inner.engine()?.status(&cluster.lease)?),
         })
     }
@@ -122,6 +131,40 @@ impl Clusters {
     /// Lets go of the device of a job that has ended.
     pub fn detach(&self, job: &RunId) {
         self.lock().devices.remove(job);
+    }
+
+    /// The UDP port of this node's data plane, which runs from now on.
+    ///
+    /// # Errors
+    /// It cannot start.
+    pub fn port(&self) -> io::Result<u16> {
+        Ok(self.lock().engine()?.local_addr()?.port())
+    }
+
+    /// Asks another node's data plane from where it sees this one's.
+    fn mirror(&self, at: SocketAddr) {
+        let asked = self.lock().engine().and_then(|engine| engine.mirror(at));
+        if let Err(error) = asked {
+            tracing::debug!(%at, %error, "a mirror is not asked");
+        }
+    }
+
+    /// The mirrors that answered lately, with what they see.
+    fn seen(&self) -> Vec<(SocketAddr, SocketAddr)> {
+        let inner = self.lock();
+        inner.engine.as_ref().map(Engine::seen).unwrap_or_default()
+    }
+
+    /// Where the data plane is seen from outside, if that is known.
+    fn outside(&self) -> Option<SocketAddr> {
+        mirrors::agreed(&self.seen())
+    }
+
+    /// This machine's addresses have changed.
+    fn moved(&self) {
+        if let Some(engine) = &self.lock().engine {
+            engine.moved();
+        }
     }
 
     /// The networks that this node is in.

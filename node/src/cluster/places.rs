@@ -20,12 +20,14 @@ pub(super) fn of(hosts: &[IpAddr], port: u16) -> Vec<String> {
     places
 }
 
-/// The ways to a member: its own places, and the relays that carry to it, which have room in any
-/// case.
+/// The ways to a member: where its NAT lets it be seen, its own places, and the relays that carry to
+/// it, which have room in any case.
 pub(super) fn candidates(member: &Member) -> Vec<Candidate> {
     let address = |place: &String| place.parse().ok().filter(is_sound);
     let places = member.card.places.iter().filter_map(address);
-    let own = places.map(|at| Candidate::at(kind(&at), at));
+    let outside = member.card.outside.iter().filter_map(address);
+    let outside = outside.map(|at| Candidate::at(Kind::Punched, at));
+    let own = outside.chain(places.map(|at| Candidate::at(kind(&at), at)));
     let relays = member.relays.iter().filter_map(|way| {
         let at = address(&way.place)?;
         Some(Candidate::relay(at, way.ticket))
@@ -87,6 +89,7 @@ mod tests {
             ]
             .map(str::to_owned)
             .into(),
+            outside: Some("192.0.2.3:9".to_owned()),
         };
         let way = |place: &str| RelayWay {
             place: place.to_owned(),
@@ -104,7 +107,10 @@ mod tests {
                 .map(|c| c.kind)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(kinds(&member), [Kind::Lan, Kind::Direct, Kind::Relay]);
+        let all = [Kind::Punched, Kind::Lan, Kind::Direct, Kind::Relay];
+        assert_eq!(kinds(&member), all);
+        member.card.outside = Some("224.0.0.1:9".to_owned());
+        assert_eq!(kinds(&member), all[1..]);
         member.card.places = vec!["10.0.0.1:7".to_owned(); PLACES];
         let kinds = kinds(&member);
         assert_eq!((kinds.len(), kinds.last()), (WAYS, Some(&Kind::Relay)));

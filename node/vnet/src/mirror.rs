@@ -5,8 +5,9 @@
 //! answer:   0x31 0 0 0 | number 16 | seen 19
 //! ```
 //!
-//! 1. Every engine answers everybody, at most 100 times in a second, and never with more bytes than
-//!    it was asked with: a forged source gains nothing.
+//! 1. Every engine answers everybody, at most 20 times in a second within one prefix of addresses
+//!    (24 bits of IPv4, 48 of IPv6) and 2000 times in all, and never with more bytes than it was
+//!    asked with: a forged source gains nothing, and a flood silences its own neighbours alone.
 //! 2. An answer counts only if it has the number of a question that is still open, and comes from
 //!    where that was sent. Numbers are random, so nobody else can answer.
 //! 3. What was seen is forgotten after 75 s. Asking again before that keeps the way through a NAT
@@ -14,7 +15,8 @@
 //! 4. Two places that see different addresses are told apart by a NAT that gives each destination
 //!    another port ([`outside`]): punching through it is of no use.
 
-use std::net::SocketAddr;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crate::path::{SEEN, Time, seen_address, seen_bytes};
@@ -30,8 +32,8 @@ pub(crate) type Number = [u8; 16];
 const LENGTH: usize = HEAD + SEEN;
 /// Bytes in front of what was seen.
 const HEAD: usize = 20;
-/// Answers in one second at the most.
-const ANSWERS: u32 = 100;
+/// Answers in one second at the most: within one prefix, and in all.
+const ANSWERS: (u32, u32) = (20, 2_000);
 /// How long a question stays open.
 const OPEN: Duration = Duration::from_secs(10);
 /// How long an answer is worth something.
@@ -66,7 +68,48 @@ pub fn outside(seen: &[(SocketAddr, SocketAddr)], v4: bool) -> Outside {
 pub(crate) struct Mirror {
     open: Vec<(SocketAddr, Number, Time)>,
     seen: Vec<(SocketAddr, SocketAddr, Time)>,
-    answers: (u64, u32),
+    answers: Answers,
+}
+
+/// The answers of a second, by the prefixes of those that asked: never more than there were in all.
+#[derive(Debug, Default)]
+struct Answers {
+    second: u64,
+    all: u32,
+    within: BTreeMap<[u8; 6], u32>,
+}
+
+impl Answers {
+    /// Whether one more may be given, and is.
+    fn take(&mut self, to: IpAddr, now: Time) -> bool {
+        if self.second != now.as_secs() {
+            *self = Answers {
+                second: now.as_secs(),
+                ..Answers::default()
+            };
+        }
+        let within = self.within.get(&prefix(to)).copied().unwrap_or_default();
+        if within >= ANSWERS.0 || self.all >= ANSWERS.1 {
+            return false;
+        }
+        self.all += 1;
+        self.within.insert(prefix(to), within + 1);
+        true
+    }
+}
+
+/// The addresses that one site may have at once. No IPv6 prefix in use begins like an IPv4 one.
+fn prefix(ip: IpAddr) -> [u8; 6] {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => {
+            let [a, b, c, _] = ip.octets();
+            [0, 0, 4, a, b, c]
+        }
+        IpAddr::V6(ip) => {
+            let [a, b, c, d, e, f, ..] = ip.octets();
+            [a, b, c, d, e, f]
+        }
+    }
 }
 
 impl Mirror {
@@ -90,13 +133,9 @@ impl Mirror {
         now: Time,
     ) -> Option<Vec<u8>> {
         let number = number(question).filter(|_| question.len() >= LENGTH)?;
-        if self.answers.0 != now.as_secs() {
-            self.answers = (now.as_secs(), 0);
-        }
-        if self.answers.1 == ANSWERS {
+        if !self.answers.take(source.ip(), now) {
             return None;
         }
-        self.answers.1 += 1;
         let mut answer = head(ANSWER, &number);
         answer.extend(seen_bytes(source));
         Some(answer)
@@ -182,8 +221,14 @@ mod tests {
         let question = Mirror::default().ask(at("9.9.9.9:1"), [1; 16], NOW);
         let source = at("1.1.1.1:1");
         assert_eq!(answers.answer(&question[..LENGTH - 1], source, NOW), None);
-        let mut given = || answers.answer(&question, source, NOW).is_some();
-        assert_eq!((0..500).filter(|_| given()).count(), ANSWERS as usize);
+        let mut given = |from: SocketAddr| answers.answer(&question, from, NOW).is_some();
+        let flood = (0..500).filter(|_| given(source)).count();
+        assert_eq!(flood, ANSWERS.0 as usize);
+        assert!(!given(at("1.1.1.250:9")), "the same prefix");
+        assert!(given(at("1.1.2.1:1")) && given(at("[2001:db8::1]:1")));
+        let far = |n: u32| SocketAddr::new(std::net::Ipv4Addr::from_bits(n << 8).into(), 1);
+        let all = (1 << 17..(1 << 17) + 5_000).filter(|n| given(far(*n)));
+        assert_eq!(all.count() + flood + 2, ANSWERS.1 as usize);
         let later = NOW + Duration::from_secs(1);
         assert!(answers.answer(&question, source, later).is_some());
     }

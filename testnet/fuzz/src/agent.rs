@@ -107,6 +107,7 @@ fn card() -> Card {
     Card {
         public: [0xca; 32],
         places: vec!["192.0.2.7:4100".into(), "[2001:db8::7]:4100".into()],
+        outside: Some("198.51.100.7:40100".into()),
     }
 }
 
@@ -205,6 +206,7 @@ fn requests() -> Vec<AgentRequest> {
         AgentRequest::Links(JOB_ID.lease),
         AgentRequest::Visit(Box::new(visit())),
         AgentRequest::Relay(Box::new(wish())),
+        AgentRequest::Mirror,
         AgentRequest::Advert,
         AgentRequest::Adverts(None),
         AgentRequest::Adverts(Some((AccountId([0xaa; 32]), ledgers::key(9).public()))),
@@ -250,6 +252,7 @@ fn replies() -> Vec<AgentReply> {
         AgentReply::Present(Box::new(presence())),
         AgentReply::Links(Box::new(links())),
         AgentReply::Carried(Box::new(carried())),
+        AgentReply::Mirror(7_412),
         AgentReply::Adverts(golden::values(Family::Advert)),
         AgentReply::Checkpoint {
             manifest: b"a manifest".to_vec(),

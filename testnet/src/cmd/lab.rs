@@ -1,5 +1,6 @@
 //! `lab`: a small internet of namespaces.
 
+mod cluster;
 mod meet;
 
 use super::runtime::{program, with_runtime};
@@ -7,6 +8,7 @@ use crate::lab::{self, Impairment, Lab, Topology, exec, impair, probe};
 use crate::say::{self, Progress};
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use cluster::ClusterArgs;
 use gridbay_node::ui::Table;
 use meet::{LeasesArgs, MeetArgs};
 use std::ffi::OsString;
@@ -42,6 +44,9 @@ pub(super) enum LabCommand {
     /// Lets two nodes of a lease's network reach each other across every pair of kinds; kills a
     /// relay, changes an address
     Leases(LeasesArgs),
+    /// Runs parallel programs on whole nodes behind NATs, then holds a relay that is paid, kills
+    /// it, changes an address
+    Cluster(ClusterArgs),
 }
 
 #[derive(Debug, Args)]
@@ -141,6 +146,7 @@ impl LabCommand {
             LabCommand::Matrix(args) => args.matrix(),
             LabCommand::Roam(args) => args.roam(),
             LabCommand::Leases(args) => args.run(),
+            LabCommand::Cluster(args) => args.run(),
         }
     }
 }

@@ -107,6 +107,8 @@ mod tests {
             "lab matrix --kinds cone,symmetric --settle 6 --logs folder",
             "lab roam --if-possible --kinds cone --delay 15ms",
             "lab leases --kinds cone,symmetric --settle 4 --hold 600 -o json",
+            "lab cluster --only relay --hold 600 -o json",
+            "lab cluster --if-possible --only programs --keys 20 --times 10",
             "lab down",
             "probe",
             "probe -o json",

@@ -5,15 +5,14 @@ use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
-    How, JobRecord, JobRequest, JobState, LeaseNet, LeaseView, NetMember, Staged, Want,
+    How, JobRecord, JobRequest, JobState, LeaseNet, LeaseView, NetMember, Want,
 };
 use gridbay_node::executor::{Config, Executor, ProcessExecutor};
-use gridbay_protocol::job::InputFile;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, plan};
+use gridbay_testnet::parallel::{self, Outcome};
 use std::io::Write as _;
 use std::path::Path;
-use std::process::Command;
 
 /// What rank 0 runs: a command on each rank, and looks at what must not be there.
 const COMMANDS: &str = r#"
@@ -24,51 +23,8 @@ head -c 3000000 /dev/zero | $GRIDBAY_EXEC rank3 'wc -c'
 cat /proc/net/dev | grep -c :
 "#;
 
-/// A count of words: each rank counts its part of a text, and rank 0 adds up.
-const WORDS: &str = r#"
-for rank in 0 1 2 3; do
-    seq $((rank * 250 + 1)) $((rank * 250 + 250)) | tr 0-9 a-j | fold -w1 |
-        $GRIDBAY_EXEC rank$rank 'sort | uniq -c' > part$rank &
-done
-wait
-cat part* | awk '{ n[$2] += $1 } END { for (w in n) print w, n[w] }' | sort
-"#;
-/// The same by one process.
-const SERIAL: &str = "seq 1 1000 | tr 0-9 a-j | fold -w1 | sort | uniq -c | awk '{ print $2, $1 }'";
-
-/// Adds the ranks' squares by way of all of them.
-const RING: &str = r#"
-#include <mpi.h>
-#include <stdio.h>
-int main(int c, char **v) {
-    int rank, size, sum = 0;
-    MPI_Init(&c, &v);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (rank) MPI_Recv(&sum, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    sum += rank * rank;
-    MPI_Send(&sum, 1, MPI_INT, (rank + 1) % size, 0, MPI_COMM_WORLD);
-    if (!rank) {
-        MPI_Recv(&sum, 1, MPI_INT, size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        printf("%d of %d\n", sum, size);
-    }
-    MPI_Finalize();
-    return 0;
-}
-"#;
-
-/// Squares on all workers, and who they were.
-const DASK: &str = r#"
-import os, socket
-from distributed import Client
-client = Client(os.environ["DASK_SCHEDULER_ADDRESS"])
-client.wait_for_workers(4)
-hosts = client.run(socket.gethostname)
-print(sum(client.gather(client.map(lambda x: x * x, range(100)))), sorted(hosts.values()))
-"#;
-
 /// A job whose four ranks are led by the first.
-fn led(kind: &str, program: &[&str], inputs: Vec<InputFile>) -> JobRequest {
+fn led(kind: &str, program: &[&str]) -> JobRequest {
     let words = ["/run/gridbay-rank", "lead", kind];
     JobRequest {
         worth: None,
@@ -87,23 +43,11 @@ fn led(kind: &str, program: &[&str], inputs: Vec<InputFile>) -> JobRequest {
             .map(|w| (*w).to_owned())
             .collect(),
         env: vec![],
-        inputs,
+        inputs: vec![],
         outputs: vec![],
         network: true,
         relays: Relays::Free,
         checkpoint: None,
-    }
-}
-
-async fn staged(client: &Client, path: &str, content: Vec<u8>) -> InputFile {
-    let bytes = content.len() as u64;
-    let pieces = futures::stream::iter([Ok(content.into())]);
-    let staged: Staged = client.upload("/content", bytes, pieces).await.unwrap();
-    InputFile {
-        path: path.to_owned(),
-        content: staged.content,
-        bytes,
-        executable: true,
     }
 }
 
@@ -133,13 +77,6 @@ pub(crate) fn skip(what: &str) {
     let _ = writeln!(std::io::stderr().lock(), "not checked: {what}");
 }
 
-/// What a program prints; `None` if it is not there or fails.
-fn output(program: &str, words: &[&str]) -> Option<String> {
-    let done = Command::new(program).args(words).output().ok()?;
-    let text = String::from_utf8_lossy(&done.stdout).into_owned();
-    done.status.success().then_some(text)
-}
-
 /// Why jobs of this machine have no network, if they have none.
 pub(crate) fn no_device(dir: &Path) -> Option<String> {
     let mut config = Config::new(dir.join("probe"));
@@ -148,33 +85,22 @@ pub(crate) fn no_device(dir: &Path) -> Option<String> {
     found.map_or_else(|e| Some(e.to_string()), |found| found.no_device)
 }
 
-async fn mpi(buyer: &Client, dir: &Path) {
-    let (source, ring) = (dir.join("ring.c"), dir.join("ring"));
-    std::fs::write(&source, RING).unwrap();
-    let words = ["-o", ring.to_str().unwrap(), source.to_str().unwrap()];
-    if output("mpirun", &["--version"]).is_none() || output("mpicc", &words).is_none() {
-        return skip("MPI: OpenMPI is not installed");
+/// What parallel programs print is what one process prints.
+async fn programs(network: &Network, dir: &Path) {
+    let all = parallel::run_all(network, "b1", dir, parallel::KEYS, &Progress::silent()).await;
+    let all = all.unwrap();
+    assert_eq!(all.len(), 4);
+    for ran in all {
+        assert!(ran.passed(), "{ran:?}");
+        if let Outcome::LeftOut(what) = ran.outcome {
+            skip(&format!("{}: needs {what}", ran.program));
+        }
     }
-    let program = staged(buyer, "ring", std::fs::read(ring).unwrap()).await;
-    let job = led("mpi", &["./ring"], vec![program]);
-    let text = printed(buyer, "mpi-on-four-ranks", &job).await;
-    assert_eq!(text, "14 of 4\n");
-}
-
-async fn dask(buyer: &Client) {
-    let found = output("/usr/bin/python3", &["-c", "import distributed"]);
-    if found.is_none() || output("/usr/bin/dask", &["worker", "--help"]).is_none() {
-        return skip("Dask is not installed");
-    }
-    let program = staged(buyer, "sum.py", DASK.into()).await;
-    let job = led("dask", &["/usr/bin/python3", "sum.py"], vec![program]);
-    let text = printed(buyer, "dask-on-four-ranks", &job).await;
-    assert_eq!(text, "328350 ['rank0', 'rank1', 'rank2', 'rank3']\n");
 }
 
 /// The network is told of by its buyer's node, which joins it and leaves.
 async fn seen(buyer: &Client) {
-    let job = led("hosts", &["sleep", "60"], vec![]);
+    let job = led("hosts", &["sleep", "60"]);
     let job: JobRecord = buyer
         .post("/jobs", &job, Some("net-of-four"))
         .await
@@ -229,19 +155,13 @@ async fn ranks_on_several_nodes_work_together_by_name() {
     let mut network = started.await.unwrap();
     let buyer = network.node("b1").client().clone();
 
-    let job = led("hosts", &["sh", "-c", COMMANDS], vec![]);
+    let job = led("hosts", &["sh", "-c", COMMANDS]);
     let ranks: String = (0..4).map(|r| format!("rank{r} {r} of 4\n")).collect();
     let text = printed(&buyer, "commands-to-all", &job).await;
     // Two interfaces: its own loopback, and the lease's network.
     assert_eq!(text, format!("{ranks}3000000\n2\n"));
 
-    let job = led("hosts", &["sh", "-c", WORDS], vec![]);
-    let serial = output("sh", &["-c", SERIAL]).unwrap();
-    assert_eq!(serial.lines().count(), 10);
-    assert_eq!(printed(&buyer, "words-on-all", &job).await, serial);
-
     seen(&buyer).await;
-    mpi(&buyer, dir.path()).await;
-    dask(&buyer).await;
+    programs(&network, dir.path()).await;
     network.stop().unwrap();
 }

@@ -10,6 +10,8 @@
 //! 4. Each relay is asked anew every [`WISH_MS`]. One that does not answer twice is left alone for
 //!    some time. A leased one counts as not serving meanwhile, as one does that claimed to carry
 //!    what neither end has heard: a complaint follows as for any job that does not run.
+//! 5. It does not wait for that: another one is leased beside it, of another node. Once that
+//!    carries, the earlier order ends.
 
 use super::Buyer;
 use super::ask::Question;
@@ -17,7 +19,7 @@ use super::carriers::{Carrier, Carriers};
 use super::complaint::Try;
 use super::order::OrderAgent;
 use super::record::Record;
-use super::relays::{Ends, Place, Source, Wished};
+use super::relays::{Ends, Place, Relays, Source, Wished};
 use super::run::Run;
 use crate::agent::{AgentReply, AgentRequest, Phase};
 use crate::buy::{BuyTerms, NewOrder, Relaying, Terms};
@@ -38,7 +40,7 @@ use std::collections::BTreeMap;
 /// Milliseconds between two questions to a member for its ways.
 const LINKS_MS: u64 = 1_500;
 /// Milliseconds between two wishes.
-const WISH_MS: u64 = 2_000;
+const WISH_MS: u64 = 1_000;
 /// Relays that carry for nothing for one lease.
 const SPARE: usize = 2;
 /// Milliseconds after which a leased relay that nobody needs is given up.
@@ -47,6 +49,8 @@ const IDLE_MS: u64 = 60_000;
 const AGAIN_MS: u64 = 5_000;
 /// Relays that are leased one after the other for one order at the most.
 const LEASED: u32 = 32;
+/// Orders for relays of one order that have not ended at the most.
+const BESIDE: usize = 3;
 
 /// The units of running relays.
 type Units = Vec<(PublicKey, LeaseId, OfferId)>;
@@ -87,7 +91,7 @@ impl Buyer {
             let (to, request) = (wished.wish.relay, AgentRequest::Relay(Box::new(signed)));
             self.ask(key, to, request, Question::Relay(Box::new(wished)), effects);
         }
-        if short && units.is_empty() {
+        if short {
             self.lease_relay(key, market, now);
         }
     }
@@ -101,7 +105,39 @@ impl Buyer {
         runs.map(|r| (r.node, r.job.lease, r.offer)).collect()
     }
 
-    /// Ends a relay's order if that for which it carries is over, or has not needed it for long.
+    /// Whether a relay's order has a unit, and each of them satisfies something.
+    fn relays_that(&self, key: &OrderKey, is: impl Fn(&Relays, &LeaseId) -> bool) -> bool {
+        let Some(agent) = self.orders.get(key) else {
+            return false;
+        };
+        let of = match &agent.order().relay {
+            Relaying::For(of) => self.orders.get(of),
+            _ => None,
+        };
+        let runs = agent.tasks.runs.values();
+        let mut leases = runs
+            .filter(|r| r.accepted && matches!(r.phase, Phase::Running { .. }))
+            .map(|r| r.job.lease)
+            .peekable();
+        let all = |of: &OrderAgent| leases.peek().is_some() && leases.all(|l| is(&of.relays, &l));
+        of.is_some_and(all)
+    }
+
+    /// Whether a later order for a relay of the same order carries.
+    fn is_replaced(&self, key: &OrderKey) -> bool {
+        let Some(own) = self.orders.get(key).map(OrderAgent::order) else {
+            return false;
+        };
+        let later = |(_, a): &(&OrderKey, &OrderAgent)| {
+            let order = a.order();
+            order.relay == own.relay && order.accepted_ms > own.accepted_ms && !a.is_over()
+        };
+        let mut later = self.orders.iter().filter(later);
+        later.any(|(key, _)| self.relays_that(key, Relays::pays_off))
+    }
+
+    /// Ends a relay's order if that for which it carries is over, or has not needed it for long, or
+    /// another one has taken its place.
     fn end_unneeded(&mut self, key: OrderKey, now_ms: u64) {
         let Some(Relaying::For(of)) = self.orders.get(&key).map(|a| a.order().relay.clone()) else {
             return;
@@ -109,16 +145,19 @@ impl Buyer {
         let of = self.orders.get(&of).filter(|agent| !agent.is_over());
         // After a restart nothing is known yet.
         let needs = |agent: &OrderAgent| now_ms < agent.relays.needed_ms + IDLE_MS;
-        if !of.is_some_and(needs) {
+        if !of.is_some_and(needs) || self.is_replaced(&key) {
             self.cancel(&key);
         }
     }
 
-    /// Places the order for a relay, if the user pays for one and none is under way.
+    /// Places the order for a relay, if the user pays for one and none is under way but such as
+    /// have failed.
     fn lease_relay(&mut self, key: OrderKey, market: &Carriers<'_>, now: Now) {
-        let theirs = |a: &&OrderAgent| a.order().relay == Relaying::For(key);
-        let earlier = self.orders.values().filter(theirs);
-        if earlier.clone().any(|a| a.finish().is_none()) {
+        let theirs = |(_, a): &(&OrderKey, &OrderAgent)| a.order().relay == Relaying::For(key);
+        let earlier = self.orders.iter().filter(theirs);
+        let open = earlier.clone().filter(|(_, a)| a.finish().is_none());
+        let failed = |key: &OrderKey| self.relays_that(key, Relays::has_failed);
+        if open.clone().count() >= BESIDE || !open.into_iter().all(|(key, _)| failed(key)) {
             return;
         }
         let number = earlier.count() as u32;
@@ -210,7 +249,7 @@ impl OrderAgent {
         let serves = |c: &Carrier| needy.iter().any(|l| self.relays.serves(l, &c.node));
         let may = |c: &Carrier| {
             let dear = c.price.times(1).is_none_or(|price| price > pay.limit);
-            !dear && !self.relays.is_accused(&c.node) && serves(c)
+            !dear && !self.relays.fails_at(&c.node) && serves(c)
         };
         let sold: Vec<Carrier> = market.sold().into_iter().filter(may).collect();
         let class = sold.iter().min_by_key(|c| (c.price, c.class))?.class;

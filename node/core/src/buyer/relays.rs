@@ -1,7 +1,6 @@
 //! What a buyer's node knows of the ways between members of its leases' networks, and of the relays
 //! that carry for pairs which have none. Kept in memory alone.
 
-use super::pace::ANSWER_MS;
 use crate::cluster::{RelayWay, VIAS};
 use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Tickets, Wish};
 use gridbay_protocol::hash::{Domain, hash};
@@ -22,8 +21,11 @@ const PACE_MS: u64 = 200;
 const JUDGE_MS: u64 = 12_000;
 /// Milliseconds for which a node that failed as a relay is not asked again.
 const REST_MS: u64 = 60_000;
-/// Wishes in a row without a good answer after which a relay is given up.
+/// Wishes in a row without a good answer after which a relay is given up, or another one leased
+/// beside it.
 const FAILURES: u32 = 2;
+/// Milliseconds to wait for the answer to a wish: a dead relay must be replaced within ten seconds.
+const ANSWER_MS: u64 = 1_500;
 /// Places of one relay that members are told.
 const PLACES_TOLD: usize = VIAS / 2;
 
@@ -300,6 +302,23 @@ impl Relays {
             .iter()
             .filter(by)
             .any(|s| s.failures > 0 || s.deaf)
+    }
+
+    /// Whether a leased relay has failed for so long that another one takes its place.
+    pub(super) fn has_failed(&self, paid_by: &LeaseId) -> bool {
+        let by = |s: &&Source| s.paid_by.is_some_and(|(lease, _)| lease == *paid_by);
+        let failed = |s: &Source| s.failures >= FAILURES || s.deaf;
+        self.sources.iter().filter(by).any(failed)
+    }
+    /// Whether a leased relay carries.
+    pub(super) fn pays_off(&self, paid_by: &LeaseId) -> bool {
+        let by = |s: &&Source| s.paid_by.is_some_and(|(lease, _)| lease == *paid_by);
+        self.sources.iter().filter(by).any(Source::carries)
+    }
+    /// Whether a node does not carry as it should.
+    pub(super) fn fails_at(&self, node: &PublicKey) -> bool {
+        let theirs = self.sources.iter().filter(|s| s.node == *node);
+        self.is_accused(node) || theirs.into_iter().any(|s| s.failures > 0 || s.deaf)
     }
 
     /// A relay answered a wish, or did not; the word was checked.

@@ -232,6 +232,7 @@ fn nobody_else_takes_the_place_of_the_buyers_node() {
     let card = Card {
         public: [1; 32],
         places: vec![],
+        outside: None,
     };
     let mut with = |from: usize, node: usize, ranks: &[u32]| {
         let mut cluster = right.clone();
@@ -274,6 +275,7 @@ fn only_the_buyers_node_opens_a_network_and_only_to_those_who_hold_units() {
     let card = Card {
         public: [1; 32],
         places: vec![],
+        outside: None,
     };
     let outsider = |n: usize, ranks: &[u32]| Member {
         node: node_key(n),

@@ -173,11 +173,16 @@ fn sources(world: &World) -> Vec<usize> {
     carry.map(node).collect()
 }
 
-/// The order that leases a relay for order 7, if there is one.
-fn leasing(world: &World) -> Option<OrderKey> {
+/// The orders that lease relays for order 7.
+fn all_leasing(world: &World) -> Vec<OrderKey> {
     let orders = world.nodes[BUYER].core.buyer().orders();
-    let mut theirs = orders.filter(|(_, a)| a.order().relay == Relaying::For(OrderKey(7)));
-    theirs.next().map(|(key, _)| *key)
+    let theirs = orders.filter(|(_, a)| a.order().relay == Relaying::For(OrderKey(7)));
+    theirs.map(|(key, _)| *key).collect()
+}
+
+/// One of them, if there is one.
+fn leasing(world: &World) -> Option<OrderKey> {
+    all_leasing(world).first().copied()
 }
 
 #[test]
@@ -227,21 +232,26 @@ fn with_a_seller_that_relays() -> (World, LeaseId) {
     let joined = |w: &World| w.clusters(0).count() + w.clusters(1).count() == 2;
     assert!(world.run_until(20_000, joined));
     let lease = world.clusters(0).next().expect("a network").lease;
-    world.nodes[2].core.relays(RelayTerms {
+    sell_relaying(&mut world, 2, 500);
+    (world, lease)
+}
+
+/// A node begins to sell relaying.
+fn sell_relaying(world: &mut World, n: usize, buy: u64) {
+    world.nodes[n].core.relays(RelayTerms {
         free_day: 0,
         ..TERMS
     });
     world.input(
-        2,
+        n,
         0,
         Input::About(About {
             attributes: [(SELLS.to_owned(), "yes".to_owned())].into(),
             round_trips: vec![],
         }),
     );
-    let command = offer(&world, 2, 1, 450, 500);
-    world.command(2, command);
-    (world, lease)
+    let command = offer(world, n, 1, 450, buy);
+    world.command(n, command);
 }
 
 #[test]
@@ -286,4 +296,24 @@ fn a_relay_that_claims_and_does_not_carry_loses_its_lease() {
         "it is complained of"
     );
     assert!(!world.is_whole(&lease));
+}
+
+#[test]
+fn a_dead_relay_that_was_paid_is_replaced_within_ten_seconds() {
+    let (mut world, lease) = with_a_seller_that_relays();
+    assert!(world.run_until(60_000, |w| w.is_whole(&lease)));
+    let first = all_leasing(&world);
+    assert_eq!((sources(&world), first.len()), (vec![2], 1));
+    sell_relaying(&mut world, 3, 510);
+    world.run(5_000);
+    assert_eq!(all_leasing(&world), first, "one is enough");
+    world.kill(2);
+    assert!(!world.is_whole(&lease));
+    assert!(world.run_until(10_000, |w| w.is_whole(&lease)));
+    assert_eq!(sources(&world), [3]);
+    let over = |w: &World| finish(w, BUYER, first[0].0).is_some();
+    assert!(world.run_until(5_000, over), "the first order ends");
+    world.run(20_000);
+    assert_eq!(all_leasing(&world).len(), 2, "and no third one comes");
+    assert!(world.is_whole(&lease));
 }

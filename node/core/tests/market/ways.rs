@@ -20,7 +20,11 @@ impl World {
         let mut public = [n as u8 + 2; 32];
         public[31] = self.nodes[n].life as u8;
         let places = vec![format!("127.0.0.1:{}", 4_000 + n)];
-        Card { public, places }
+        Card {
+            public,
+            places,
+            outside: None,
+        }
     }
 
     fn signed<T: Serialize>(&self, n: usize, said: T) -> Box<Signed<T>> {

@@ -130,6 +130,12 @@ impl Relays {
             .collect()
     }
 
+    /// The relay that has not given this place yet.
+    pub(crate) fn asks(&self, listener: &ListenerId) -> Option<PeerId> {
+        let place = self.places.get(listener).filter(|p| !p.stands);
+        place.map(|place| place.relay)
+    }
+
     /// All places, for a node that gives them up.
     pub(crate) fn all(&self) -> Vec<ListenerId> {
         self.places.keys().copied().collect()
@@ -225,7 +231,10 @@ mod tests {
         relays.asked(listener, &candidate("198.51.100.1", 5), now);
         assert!(relays.overdue(now).is_empty());
         assert_eq!(relays.overdue(now + PATIENCE), [listener]);
+        let relay = relays.all_relays().next();
+        assert!(relay.is_some() && relays.asks(&listener) == relay);
         relays.stands(&listener);
+        assert_eq!(relays.asks(&listener), None);
         assert!(relays.overdue(now + PATIENCE).is_empty());
     }
 }

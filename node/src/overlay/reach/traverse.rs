@@ -158,7 +158,12 @@ impl Traversal {
 
     fn give_up_places(&mut self, listeners: Vec<ListenerId>, now: Instant) {
         for listener in listeners {
-            self.orders.push(Order::Unlisten(listener));
+            // The library panics over a place that is given after its listener was closed
+            // (libp2p-relay 0.22), so one that was only asked for ends with its connection.
+            self.orders.push(match self.relays.asks(&listener) {
+                Some(relay) => Order::Disconnect(relay),
+                None => Order::Unlisten(listener),
+            });
             self.relays.lost(&listener, now);
         }
     }

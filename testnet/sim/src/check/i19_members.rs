@@ -181,6 +181,7 @@ mod tests {
             card: Card {
                 public: [*n as u8; 32],
                 places: vec![],
+                outside: None,
             },
             relays: vec![],
         };

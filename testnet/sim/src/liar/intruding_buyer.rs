@@ -31,6 +31,7 @@ fn itself(puppet: &mut Puppet<'_>, rank: u32) -> Member {
         card: Card {
             public: puppet.rng.bytes32(),
             places: vec!["192.0.2.66:7412".to_owned()],
+            outside: None,
         },
         relays: vec![],
     }

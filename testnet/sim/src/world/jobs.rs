@@ -168,7 +168,11 @@ fn card(n: usize, life: u64) -> Card {
     public[..8].copy_from_slice(&(n as u64).to_be_bytes());
     public[8..16].copy_from_slice(&life.to_be_bytes());
     let places = vec![place(n)];
-    Card { public, places }
+    Card {
+        public,
+        places,
+        outside: None,
+    }
 }
 
 fn rank(spec: &JobSpec) -> String {

@@ -57,7 +57,7 @@ pub(in super::super) struct LeasesArgs {
 
 /// The form of a report.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Format {
+pub(super) enum Format {
     /// For people.
     Table,
     /// For programs.

@@ -1,0 +1,181 @@
+//! The lab and its nodes.
+
+use super::Options;
+use crate::lab::{Kind, Lab, Topology};
+use crate::network::plan::{credits, offer};
+use crate::network::{Network, Plan, RunFolder, cli};
+use crate::say::Progress;
+use anyhow::{Context as _, bail};
+use gridbay_node::api::client::Client;
+use gridbay_node::api::types::{JobRecord, Offer, OfferRequest};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The node that buys.
+pub(super) const BUYER: &str = "b5";
+/// The nodes that sell work, with their hosts: two behind each router, or one.
+const SELLERS: [(&str, &str); 4] = [("b1", "s1"), ("b2", "s2"), ("b3", "s3"), ("b4", "s4")];
+const TWO: [(&str, &str); 2] = [("b1", "s1"), ("b2", "s3")];
+/// The nodes that sell relaying to the two.
+pub(super) const RELAYS: [&str; 2] = ["b3", "b4"];
+/// The first seller's router.
+pub(super) const HOME: &str = "home";
+/// Until something that is waited for has come.
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(100);
+/// Founders.
+const FOUNDERS: usize = 4;
+
+/// A network of whole nodes on a lab's hosts.
+pub(super) struct Stage {
+    // Before the lab: its nodes end first.
+    network: Network,
+    lab: Lab,
+}
+
+fn topology(kind: Kind) -> anyhow::Result<Topology> {
+    let kind = kind.name();
+    Ok(Topology::parse(&format!(
+        r#"
+        [networks.street]
+        kind = "open"
+        hosts = ["p1", "p2", "p3", "p4", "r1", "r2"]
+        [networks.home]
+        kind = "{kind}"
+        hosts = ["s1", "s2"]
+        [networks.office]
+        kind = "{kind}"
+        hosts = ["s3", "s4"]
+        [networks.desk]
+        kind = "cone"
+        hosts = ["buyer"]
+        "#
+    ))?)
+}
+
+impl Stage {
+    /// Builds and starts all of it. With routers of kind `symmetric` only one seller behind each
+    /// sells, and founders relay nothing for nothing.
+    pub(super) async fn up(
+        kind: Kind,
+        program: PathBuf,
+        options: &Options,
+        progress: &Progress,
+    ) -> anyhow::Result<Stage> {
+        let lab = Lab::up(&options.name, topology(kind)?, program.clone(), progress)?;
+        let relayed = kind == Kind::Symmetric;
+        let sellers = if relayed { &TWO[..] } else { &SELLERS[..] };
+        let mut plan = Plan::local(&options.name, FOUNDERS, 5);
+        plan.validators = vec![vec![]; FOUNDERS];
+        plan.log.clone_from(&options.log);
+        let founders = ["v1", "v2", "v3", "v4"]
+            .into_iter()
+            .zip(["p1", "p2", "p3", "p4"]);
+        let relays = RELAYS.into_iter().zip(["r1", "r2"]).filter(|_| relayed);
+        let all = founders.chain(sellers.iter().copied()).chain(relays);
+        for (name, host) in all.chain([(BUYER, "buyer")]) {
+            plan.seats.insert(name.to_owned(), lab.seat(host)?);
+            let more = match name {
+                _ if !relayed => "",
+                _ if RELAYS.contains(&name) => "cluster.relay = \"on\"\n",
+                _ => "cluster.free-relay = \"off\"\n",
+            };
+            plan.more.insert(name.to_owned(), more.to_owned());
+        }
+        let folder = RunFolder::create(&options.name)?;
+        let network = Network::start(program, folder, plan, PATIENCE, progress).await?;
+        let mut stage = Stage { network, lab };
+        if options.keep {
+            stage.network.keep_folder();
+        }
+        for (seller, _) in sellers {
+            let unit = offer("small", 1, credits(2), None);
+            stage.sell(seller, unit).await?;
+        }
+        for relay in RELAYS.into_iter().filter(|_| relayed) {
+            let unit = offer("large", 1, credits(10), Some(credits(50)));
+            stage.sell(relay, unit).await?;
+        }
+        progress.tell(&format!("nine nodes, routers of kind {}", kind.name()));
+        Ok(stage)
+    }
+
+    async fn sell(&self, name: &str, offer: OfferRequest) -> anyhow::Result<()> {
+        let client = self.network.node(name).client();
+        let put = async || client.put::<Offer>("/offers", &offer).await;
+        // A node that has just joined may not see its own account yet.
+        let began = Instant::now();
+        loop {
+            match put().await {
+                Ok(_) => return Ok(()),
+                Err(error) if began.elapsed() > PATIENCE => {
+                    return Err(error).context(format!("{name} does not sell"));
+                }
+                Err(_) => tokio::time::sleep(LOOK).await,
+            }
+        }
+    }
+
+    pub(super) fn network(&self) -> &Network {
+        &self.network
+    }
+
+    pub(super) fn network_mut(&mut self) -> &mut Network {
+        &mut self.network
+    }
+
+    pub(super) fn lab(&self) -> &Lab {
+        &self.lab
+    }
+
+    /// Where files of the programs may be written.
+    pub(super) fn folder(&self) -> &Path {
+        self.network.folder().path()
+    }
+
+    /// The buyer's API.
+    pub(super) fn buyer(&self) -> &Client {
+        self.network.node(BUYER).client()
+    }
+
+    /// A command of the buyer's.
+    pub(super) async fn command(&self, words: &[&str]) -> anyhow::Result<String> {
+        let data = self.network.node(BUYER).home.path();
+        cli::run(self.network.program(), data, words).await
+    }
+
+    /// Orders by a command until the order is taken: adverts may be on their way. Its id.
+    pub(super) async fn order(&self, words: &[&str]) -> anyhow::Result<String> {
+        let began = Instant::now();
+        loop {
+            match self.command(words).await {
+                Ok(id) => return Ok(id.trim().to_owned()),
+                Err(error) if began.elapsed() > PATIENCE => return Err(error),
+                Err(_) => tokio::time::sleep(LOOK * 5).await,
+            }
+        }
+    }
+
+    /// A job of the buyer's.
+    pub(super) async fn job(&self, id: &str) -> anyhow::Result<JobRecord> {
+        Ok(self.buyer().get(&format!("/jobs/{id}")).await?)
+    }
+}
+
+/// Looks until there is what is looked for.
+pub(super) async fn until<T>(
+    what: &str,
+    mut look: impl AsyncFnMut() -> anyhow::Result<Option<T>>,
+) -> anyhow::Result<T> {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look().await? {
+            return Ok(found);
+        }
+        if Instant::now() > end {
+            bail!("waited {} s for {what}", PATIENCE.as_secs());
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}

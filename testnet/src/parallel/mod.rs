@@ -1,0 +1,247 @@
+//! Parallel programs for the network of a lease, run as their users would run them: by the node's
+//! own command line. What each prints is compared with one process that does the same work.
+//!
+//! A program whose tools are not installed is left out, and it is said what it needs.
+
+pub(crate) mod table;
+pub(crate) mod tools;
+
+use crate::network::{Network, cli};
+use crate::say::Progress;
+use anyhow::Context as _;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tools::{built, output};
+
+/// Ranks of each program.
+pub const RANKS: u32 = 4;
+/// Keys of the sort are two to the power of this, and how often they are sorted.
+pub const KEYS: (u32, u32) = (18, 5);
+
+/// Adds the ranks' squares by way of all of them.
+const RING: &str = include_str!("ring.c");
+/// Sorts integers with all-to-all exchanges, and by one process.
+const SORT: &str = include_str!("sort.c");
+/// Echoes between two ranks.
+pub(crate) const ECHO: &str = include_str!("echo.c");
+/// Squares on all of Dask's workers, and who they were.
+const SQUARES: &str = include_str!("squares.py");
+/// A count of words: each rank counts its part of a text, and rank 0 adds up.
+const WORDS: &str = include_str!("words.sh");
+/// The same by one process.
+const WORDS_SERIAL: &str =
+    "seq 1 1000 | tr 0-9 a-j | fold -w1 | sort | uniq -c | awk '{ print $2, $1 }'";
+
+/// Most of the time that a program may take, as its order says, in seconds.
+const WALL: u32 = 150;
+/// How long the sellers' adverts may take to say what they have.
+const KNOWN: Duration = Duration::from_secs(60);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A program, and how it is asked for.
+struct Program {
+    name: &'static str,
+    /// The option of `gridbay run`.
+    kind: &'static str,
+    inputs: Vec<PathBuf>,
+    argv: Vec<String>,
+    /// What one process printed.
+    serial: String,
+}
+
+/// How a program fared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// It printed what one process prints.
+    Right,
+    /// It did not.
+    Wrong(String),
+    /// What it needs is not there.
+    LeftOut(String),
+}
+
+/// A program that was run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Ran {
+    /// Its name.
+    pub program: String,
+    /// The command by which it was asked for.
+    pub command: String,
+    /// How it fared.
+    pub outcome: Outcome,
+    /// Milliseconds from the command to its end, buying included.
+    pub ms: u64,
+}
+
+impl Ran {
+    /// Whether nothing went wrong.
+    pub fn passed(&self) -> bool {
+        !matches!(self.outcome, Outcome::Wrong(_))
+    }
+}
+
+/// Runs all programs, one after the other, on units that `buyer` leases. Their files go into
+/// `folder`.
+///
+/// # Errors
+/// A file cannot be written, or the serial run of a program fails.
+pub async fn run_all(
+    network: &Network,
+    buyer: &str,
+    folder: &Path,
+    (bits, times): (u32, u32),
+    progress: &Progress,
+) -> anyhow::Result<Vec<Ran>> {
+    let mut ran = Vec::new();
+    let made = [
+        words(folder)?,
+        ring(folder)?,
+        sort(folder, bits, times)?,
+        squares(folder)?,
+    ];
+    for made in made {
+        let one = match made {
+            Ok(program) => program.run(network, buyer).await,
+            Err((name, why)) => Ran {
+                program: name.to_owned(),
+                command: String::new(),
+                outcome: Outcome::LeftOut(why),
+                ms: 0,
+            },
+        };
+        progress.tell(&format!("{}: {:?}", one.program, one.outcome));
+        ran.push(one);
+    }
+    Ok(ran)
+}
+
+/// A program, or its name and what it lacks.
+type Made = Result<Program, (&'static str, String)>;
+
+fn words(folder: &Path) -> anyhow::Result<Made> {
+    let script = folder.join("words.sh");
+    std::fs::write(&script, WORDS)?;
+    Ok(Ok(Program {
+        name: "count of words",
+        kind: "--hosts",
+        inputs: vec![script],
+        argv: ["sh", "words.sh"].map(str::to_owned).into(),
+        serial: output("sh", &["-c", WORDS_SERIAL]).context("the serial count of words")?,
+    }))
+}
+
+/// An MPI program.
+fn mpi(
+    name: &'static str,
+    place: PathBuf,
+    source: &str,
+    words: &[String],
+    serial: impl FnOnce() -> anyhow::Result<String>,
+) -> anyhow::Result<Made> {
+    if output("mpirun", &["--version"]).is_none() || output("mpicc", &["--version"]).is_none() {
+        return Ok(Err((name, "OpenMPI, with mpicc".to_owned())));
+    }
+    built("mpicc", &[], source, &place)?;
+    let argv = [place.display().to_string()];
+    Ok(Ok(Program {
+        name,
+        kind: "--mpi",
+        inputs: vec![],
+        argv: argv.iter().chain(words).cloned().collect(),
+        serial: serial()?,
+    }))
+}
+
+fn ring(folder: &Path) -> anyhow::Result<Made> {
+    let squares: u32 = (0..RANKS).map(|rank| rank * rank).sum();
+    let serial = || Ok(format!("{squares} of {RANKS}\n"));
+    mpi("MPI ring", folder.join("ring"), RING, &[], serial)
+}
+
+fn sort(folder: &Path, bits: u32, times: u32) -> anyhow::Result<Made> {
+    let words = [bits.to_string(), times.to_string()];
+    let one = folder.join("sort-serial");
+    let serial = || {
+        built("cc", &["-DSERIAL"], SORT, &one)?;
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        output(&one.display().to_string(), &words).context("the serial sort")
+    };
+    mpi(
+        "MPI integer sort",
+        folder.join("sort"),
+        SORT,
+        &words,
+        serial,
+    )
+}
+
+fn squares(folder: &Path) -> anyhow::Result<Made> {
+    let name = "Dask sum";
+    let found = output("/usr/bin/python3", &["-c", "import distributed"]);
+    if found.is_none() || output("/usr/bin/dask", &["worker", "--help"]).is_none() {
+        return Ok(Err((name, "dask with distributed".to_owned())));
+    }
+    let script = folder.join("squares.py");
+    std::fs::write(&script, SQUARES)?;
+    let sum: u32 = (0..100).map(|x| x * x).sum();
+    let hosts: Vec<String> = (0..RANKS).map(|rank| format!("'rank{rank}'")).collect();
+    Ok(Ok(Program {
+        name,
+        kind: "--dask",
+        inputs: vec![script],
+        argv: ["python3", "squares.py"].map(str::to_owned).into(),
+        serial: format!("{sum} [{}]\n", hosts.join(", ")),
+    }))
+}
+
+impl Program {
+    /// The words behind `gridbay`.
+    fn command(&self) -> Vec<String> {
+        let (ranks, wall) = (RANKS.to_string(), format!("{WALL}s"));
+        let buying = ["run", "-n", &ranks, "--class", "small", "--max-price", "20"];
+        let mut words: Vec<String> = buying.map(str::to_owned).into();
+        words.extend(["--time", &wall, self.kind].map(str::to_owned));
+        for input in &self.inputs {
+            words.extend(["--input".to_owned(), input.display().to_string()]);
+        }
+        words.push("--".to_owned());
+        words.extend(self.argv.iter().cloned());
+        words
+    }
+
+    async fn run(self, network: &Network, buyer: &str) -> Ran {
+        let words = self.command();
+        let data = network.node(buyer).home.path();
+        let began = Instant::now();
+        let printed = loop {
+            let printed = cli::run(network.program(), data, &words).await;
+            // The adverts that say what the nodes have may be on their way.
+            let early = matches!(&printed, Err(e) if format!("{e:#}").contains("was not sent"));
+            if !early || began.elapsed() > KNOWN {
+                break printed;
+            }
+            tokio::time::sleep(LOOK).await;
+        };
+        let outcome = match printed {
+            Ok(said) if said == self.serial => Outcome::Right,
+            Ok(said) => Outcome::Wrong(format!("{said:?} instead of {:?}", self.serial)),
+            Err(error) => Outcome::Wrong(format!("{error:#}")),
+        };
+        let file = |word: &String| match Path::new(word).file_name() {
+            Some(name) if word.starts_with('/') && self.kind == "--mpi" => {
+                format!("./{}", name.to_string_lossy())
+            }
+            _ => word.clone(),
+        };
+        let program: Vec<String> = self.argv.iter().map(file).collect();
+        Ran {
+            program: self.name.to_owned(),
+            command: format!("run -n {RANKS} {} -- {}", self.kind, program.join(" ")),
+            outcome,
+            ms: began.elapsed().as_millis() as u64,
+        }
+    }
+}
