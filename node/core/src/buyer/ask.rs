@@ -41,7 +41,7 @@ const SILENT_MS: u64 = 60_000;
 /// What waits for an answer.
 #[derive(Clone, Debug)]
 pub(super) enum Asked {
-    Order(OrderKey, Question),
+    Order(OrderKey, Box<Question>),
     Visit(LeaseId),
 }
 
@@ -64,7 +64,7 @@ impl Buyer {
         question: Question,
         effects: &mut Vec<Effect>,
     ) {
-        let token = self.token(Asked::Order(key, question));
+        let token = self.token(Asked::Order(key, Box::new(question)));
         effects.push(Effect::Ask { token, to, request });
     }
 
@@ -166,7 +166,7 @@ impl Buyer {
         let (key, question) = match self.asked.remove(&token) {
             None => return,
             Some(Asked::Visit(lease)) => return self.visit_answered(&lease, from, now.mono_ms),
-            Some(Asked::Order(key, question)) => (key, question),
+            Some(Asked::Order(key, question)) => (key, *question),
         };
         match (question, from) {
             (Question::Stop, _) => {}

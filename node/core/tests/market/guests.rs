@@ -25,8 +25,12 @@ fn held() -> (World, LeaseId) {
     world.order(OWNER, want);
     let joined = |w: &World| w.clusters(OWNER).any(|c| c.others.len() == 2);
     assert!(world.run_until(30_000, joined));
-    let order = world.nodes[OWNER].core.buyer().order(&OrderKey(7)).unwrap();
-    let lease = order.milestones().lease.unwrap();
+    let order = world.nodes[OWNER]
+        .core
+        .buyer()
+        .order(&OrderKey(7))
+        .expect("the order");
+    let lease = order.milestones().lease.expect("a lease");
     (world, lease)
 }
 
