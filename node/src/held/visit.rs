@@ -27,7 +27,8 @@ impl NodeBackend {
         let begun = Instant::now();
         loop {
             let welcome = self.query(move |core| welcome(core, &lease)).await?;
-            if let Some(rank) = self.parts.clusters.guest(&lease, &GUESTS) {
+            let rank = self.parts.clusters.guest(&lease, &GUESTS);
+            if let Some(rank) = rank.filter(|_| welcome == Some(Welcome::In)) {
                 let owner = enter.owner;
                 return Ok(VisitRecord { lease, owner, rank });
             }

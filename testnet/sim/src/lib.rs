@@ -17,6 +17,7 @@ pub mod liar;
 mod load;
 pub mod overlay;
 pub mod plan;
+pub mod preempt;
 pub mod regression;
 pub mod rng;
 pub mod run;

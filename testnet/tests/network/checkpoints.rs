@@ -27,7 +27,7 @@ const COUNT: &str = r#"
     echo end $n"#;
 
 /// A counting job whose checkpoint is fetched every second.
-fn counting(class: &str, nodes: u32, how: How, price: u64, to: u32) -> JobRequest {
+pub(crate) fn counting(class: &str, nodes: u32, how: How, price: u64, to: u32) -> JobRequest {
     let to = to.to_string();
     let checkpoint = Checkpoint {
         folder: "ckpt".into(),
@@ -55,12 +55,17 @@ fn counting(class: &str, nodes: u32, how: How, price: u64, to: u32) -> JobReques
     }
 }
 
-async fn job(client: &Client, sent: &JobRecord) -> JobRecord {
+pub(crate) async fn job(client: &Client, sent: &JobRecord) -> JobRecord {
     client.get(&format!("/jobs/{}", sent.id)).await.unwrap()
 }
 
 /// What an attempt at a rank put out; the present one if `None`.
-async fn stdout(client: &Client, job: &JobRecord, rank: u32, attempt: Option<u32>) -> String {
+pub(crate) async fn stdout(
+    client: &Client,
+    job: &JobRecord,
+    rank: u32,
+    attempt: Option<u32>,
+) -> String {
     let which = attempt.map_or(String::new(), |n| format!("&attempt={n}"));
     let path = format!("/jobs/{}/logs?rank={rank}&stream=stdout{which}", job.id);
     let answer = client.download(&path).await.unwrap();
@@ -69,12 +74,12 @@ async fn stdout(client: &Client, job: &JobRecord, rank: u32, attempt: Option<u32
 }
 
 /// The number behind a word at the beginning of a line.
-fn number(text: &str, word: &str) -> Option<u32> {
+pub(crate) fn number(text: &str, word: &str) -> Option<u32> {
     let line = text.lines().find_map(|line| line.strip_prefix(word))?;
     line.trim().parse().ok()
 }
 
-fn of_rank(job: &JobRecord, rank: u32) -> Vec<&JobAttempt> {
+pub(crate) fn of_rank(job: &JobRecord, rank: u32) -> Vec<&JobAttempt> {
     job.attempts.iter().filter(|a| a.rank == rank).collect()
 }
 

@@ -294,11 +294,12 @@ fn guests(owner: &Owner, other: &Owner, id: &str, lease: &str) {
     assert_eq!(other.said(&hello), "hello\n");
     let begin = Instant::now();
     // Members tell every ten seconds how they reach the others.
-    while !owner.said(&["lease", "net", id]).contains("guest1") {
-        assert!(
-            begin.elapsed() < PATIENCE,
-            "the owner's node hears of its guest"
-        );
+    loop {
+        let net = owner.said(&["lease", "net", id]);
+        if net.contains("guest1") {
+            break;
+        }
+        assert!(begin.elapsed() < PATIENCE, "no guest in {net}");
         std::thread::sleep(Duration::from_millis(500));
     }
     assert!(!owner.said(&["cluster", "dismiss", id, key]).contains("bea"));
@@ -358,7 +359,8 @@ async fn a_cluster_is_held_by_its_owner() {
     let data = |node: &str| Owner {
         data: folder.data(node),
     };
-    let (owner, other) = (data("b1"), data("v1"));
+    let owner = data("b1");
+    let others = ["v1", "v2", "v3", "v4"].map(|name| (name, data(name)));
     let quiet = Progress::silent();
     let plan = Plan::local("held", 4, 1);
     let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
@@ -380,6 +382,12 @@ async fn a_cluster_is_held_by_its_owner() {
     ];
     let cluster: ClusterRecord = serde_json::from_str(&owner.said(&words)).unwrap();
     assert!(cluster.ranks.iter().all(|rank| rank.running) && cluster.size == 4);
+    let serves = |name: &str| {
+        let mut sellers = cluster.ranks.iter().flat_map(|r| r.seller.as_deref());
+        sellers.any(|seller| seller == name)
+    };
+    let other = others.into_iter().find(|(name, _)| !serves(name));
+    let (_, other) = other.expect("a node that serves no rank");
     let id = cluster.id.to_string();
     assert!(owner.said(&["cluster", "list"]).contains(&id));
     programs(&owner, &id);

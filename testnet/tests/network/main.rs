@@ -12,6 +12,7 @@ mod disk;
 mod find;
 mod held;
 mod lab;
+mod moved;
 mod probe;
 mod solver;
 

@@ -6,7 +6,7 @@
 use super::run::Place;
 use crate::buy::End;
 use gridbay_protocol::checkpoint::Snapshot;
-use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,9 @@ pub struct Resumed {
 pub struct Attempt {
     /// Counts the attempts of the task.
     pub number: u32,
+    /// The lease; unknown of attempts that began before it was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<LeaseId>,
     /// The offer whose unit it had.
     pub offer: OfferId,
     /// The seller's node.
@@ -113,6 +116,7 @@ impl History {
         }
         self.attempts.push(Attempt {
             number,
+            lease: Some(place.lease),
             offer: place.offer,
             node: place.node,
             started_ms: 0,
@@ -129,6 +133,12 @@ impl History {
     fn open(&mut self, number: u32) -> Option<&mut Attempt> {
         let last = self.attempts.last_mut();
         last.filter(|a| a.number == number && a.end.is_none())
+    }
+
+    /// The last attempt, if it was seen running and its end is not known.
+    pub(super) fn under_way(&self) -> Option<&Attempt> {
+        let last = self.attempts.last();
+        last.filter(|a| a.started_ms > 0 && a.end.is_none())
     }
 
     /// Notes that an attempt is seen running.
@@ -173,7 +183,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::ids::{ContentId, LeaseId};
+    use gridbay_protocol::ids::ContentId;
     use gridbay_protocol::keys::SecretKey;
 
     fn place() -> Place {

@@ -5,13 +5,16 @@
 //!    has come as a whole, and was found in order, counts.
 //! 2. A run that lost its unit, or was stopped, is *leaving*: its task is not placed anew before
 //!    the run has used its grace and what it kept has come, or cannot come any more.
-//! 3. The last checkpoint of a task is forgotten when a newer one is recorded on disk, or the task
+//! 3. So does a run that was under way before this node was restarted, and whose unit is gone when
+//!    it is back: its seller knows its last state for some time.
+//! 4. The last checkpoint of a task is forgotten when a newer one is recorded on disk, or the task
 //!    needs none any more.
 
 use super::Buyer;
 use super::attempts::{AttemptEnd, Kept};
 use super::leaving::{ARRIVE_MS, LEAVE_MS, Leaving};
 use super::order::OrderAgent;
+use super::record::TaskRecord;
 use super::run::{Place, Run};
 use super::tasks::Tasks;
 use crate::agent::{Phase, RunId};
@@ -23,6 +26,47 @@ use gridbay_ledger::State;
 use gridbay_protocol::checkpoint::{Checkpoint, Snapshot};
 
 impl Tasks {
+    /// The tasks as they were recorded before a restart. Their last runs may still be alive at
+    /// their sellers: they are asked for again, as the same ones. Those that were seen running and
+    /// `keeps` their progress count already, so that it is asked for if their units are gone.
+    pub(super) fn recall(records: Vec<TaskRecord>, keeps: bool) -> Tasks {
+        let mut tasks = Tasks::new(records);
+        for (task, record) in (0..).zip(&mut tasks.records) {
+            let known = record.history.under_way().filter(|_| keeps);
+            let known = known.filter(|a| a.number.checked_add(1) == Some(record.attempt));
+            let place = known.and_then(|attempt| {
+                Some(Place {
+                    lease: attempt.lease?,
+                    task: Some(task),
+                    offer: attempt.offer,
+                    node: attempt.node,
+                    units: 1,
+                })
+            });
+            let attempt = record.attempt.saturating_sub(1);
+            match place {
+                Some(place) => {
+                    let lease = place.lease;
+                    let job = RunId {
+                        lease,
+                        task,
+                        attempt,
+                    };
+                    tasks.runs.insert(task, Run::new(job, &place));
+                }
+                None => record.attempt = attempt,
+            }
+        }
+        tasks
+    }
+
+    /// Whether an attempt was seen running, be it before a restart.
+    fn was_under_way(&self, job: &RunId) -> bool {
+        let record = self.records.get(job.task as usize);
+        let attempt = record.and_then(|record| record.history.under_way());
+        attempt.is_some_and(|attempt| attempt.number == job.attempt)
+    }
+
     /// The progress from which the next attempt at a task goes on.
     pub(super) fn progress(&self, task: u32) -> Option<Snapshot> {
         let record = self.records.get(task as usize)?;
@@ -46,12 +90,15 @@ impl Tasks {
     /// task waits.
     pub(super) fn leave(
         &mut self,
-        run: Run,
+        mut run: Run,
         keeps: Option<&Checkpoint>,
         end: (AttemptEnd, Option<End>),
         now: Now,
     ) {
         let began = matches!(run.phase, Phase::Running { .. } | Phase::Ended { .. });
+        let began = began || self.was_under_way(&run.job);
+        // Its seller is asked about it also if it did not agree again after a restart.
+        run.accepted |= began;
         // A fetch on its way may succeed, though the seller knows nothing more of the run.
         let fetching = run.asking.since_wall_ms.is_some();
         let (end, market) = end;

@@ -260,6 +260,10 @@ impl Buyer {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
+        // A ledger that is read anew does not know of its leases yet: that takes no unit away.
+        if state.height() < agent.milestones().won {
+            return;
+        }
         let places = agent.places(state);
         let gone = agent.take_off(&places, state, now);
         let started = agent.tasks.place(&places, now.mono_ms);

@@ -77,14 +77,11 @@ pub struct OrderAgent {
 impl OrderAgent {
     /// The agent of a new order or of one read back from disk.
     pub fn new(mut record: Record) -> OrderAgent {
-        let mut tasks = std::mem::take(&mut record.tasks);
-        for task in &mut tasks {
-            // The last run may still be alive at its seller: ask for the same one again.
-            task.attempt = task.attempt.saturating_sub(1);
-        }
+        let tasks = std::mem::take(&mut record.tasks);
+        let keeps = record.order.spec.checkpoint.is_some() && record.finish.is_none();
         OrderAgent {
             record,
-            tasks: Tasks::new(tasks),
+            tasks: Tasks::recall(tasks, keeps),
             id: None,
             seen: Seen::Absent,
             looked: false,

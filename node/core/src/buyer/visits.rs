@@ -51,19 +51,16 @@ impl Buyer {
             self.visits.remove(&lease);
             return true;
         };
-        let known = self.visits.get(&lease).is_some_and(|v| v.owner == owner);
         let room = self.visits.contains_key(&lease) || self.visits.len() < VISITS;
         if owner == self.node || !room {
             return false;
         }
-        if !known {
-            let visited = Visited {
-                owner,
-                welcome: Welcome::Asking,
-                ask_from_ms: 0,
-            };
-            self.visits.insert(lease, visited);
-        }
+        let visited = Visited {
+            owner,
+            welcome: Welcome::Asking,
+            ask_from_ms: 0,
+        };
+        self.visits.insert(lease, visited);
         true
     }
 
@@ -72,9 +69,13 @@ impl Buyer {
         self.visits.get(lease)
     }
 
-    /// The leases whose networks this node visits.
+    /// The leases whose networks this node visits, but for those whose owners refuse it.
     pub fn visits(&self) -> impl Iterator<Item = &LeaseId> {
-        self.visits.keys()
+        let stays = |v: &Visited| !matches!(v.welcome, Welcome::Refused(_));
+        self.visits
+            .iter()
+            .filter(move |(_, v)| stays(v))
+            .map(|(lease, _)| lease)
     }
 
     /// Asks for places what is due. A lease that is over is visited no longer.

@@ -13,12 +13,12 @@ use gridbay_protocol::ids::ContentId;
 use gridbay_protocol::order::BuyPart;
 
 /// The buyer's node.
-const BUYER: usize = 4;
-const EVERY_MS: u64 = 2_000;
+pub(crate) const BUYER: usize = 4;
+pub(crate) const EVERY_MS: u64 = 2_000;
 /// Polls, answers and ticks that a checkpoint may be late by.
-const LATE_MS: u64 = 500;
+pub(crate) const LATE_MS: u64 = 500;
 
-fn keeping(mut order: NewOrder) -> NewOrder {
+pub(crate) fn keeping(mut order: NewOrder) -> NewOrder {
     order.spec.checkpoint = Some(Checkpoint {
         folder: "ckpt".into(),
         grace_seconds: 5,
@@ -27,7 +27,7 @@ fn keeping(mut order: NewOrder) -> NewOrder {
     order
 }
 
-fn task(world: &World, key: u64, task: usize) -> TaskRecord {
+pub(crate) fn task(world: &World, key: u64, task: usize) -> TaskRecord {
     let agent = world.nodes[BUYER].core.buyer().order(&OrderKey(key));
     agent.expect("it is there").tasks.records[task].clone()
 }
@@ -39,7 +39,7 @@ fn all_kept(world: &World) -> bool {
     records.is_some_and(|r| r.iter().all(|t| t.history.checkpoint.is_some()))
 }
 
-fn runs(world: &World, n: usize, key: u64) -> usize {
+pub(crate) fn runs(world: &World, n: usize, key: u64) -> usize {
     let order = world.nodes[n].core.buyer().order(&OrderKey(key));
     let runs = order.map(|o| o.tasks.runs.values().filter(|r| r.accepted).count());
     runs.unwrap_or(0)
@@ -59,7 +59,7 @@ fn rival(world: &World, key: u64) -> NewOrder {
 }
 
 /// The checkpoints that starts of a task named, by attempt.
-fn resumed(world: &World, key: u64, task: u32) -> Vec<(u32, Option<Snapshot>)> {
+pub(crate) fn resumed(world: &World, key: u64, task: u32) -> Vec<(u32, Option<Snapshot>)> {
     let salt = world.nodes[BUYER].core.buyer().order(&OrderKey(key));
     let salt = salt.expect("it is there").order().task_salt(task);
     let theirs = world.starts.iter().map(|(_, signed)| &signed.start);
@@ -167,6 +167,40 @@ fn a_buyer_that_is_killed_remembers_the_checkpoint() {
     let last = &after.attempts[after.attempts.len() - 1];
     assert!(last.resumed.is_some(), "{after:?}");
     assert!(after.lost_ms < 4 * LATE_MS, "{after:?}");
+}
+
+#[test]
+fn what_a_run_left_while_its_buyer_was_away_is_fetched_when_it_is_back() {
+    let mut world = market();
+    let want = keeping(order(&world, 1, sealed(4, 300), 4, 12));
+    world.order(BUYER, want);
+    assert!(world.run_until(20_000, all_kept));
+    world.kill(BUYER);
+    // Nobody asks for checkpoints any more, and the jobs lose their units later.
+    world.run(2 * EVERY_MS);
+    let now = rival(&world, 2);
+    world.order(5, now);
+    assert!(
+        world.run_until(20_000, |w| runs(w, 5, 2) > 0),
+        "the buy runs"
+    );
+    world.run(1_000);
+    world.restart(BUYER);
+    assert!(world.run_until(120_000, |w| finish(w, BUYER, 1) == Some(Finish::Done)));
+    for rank in 0..4 {
+        let history = task(&world, 1, rank).history;
+        let numbers: Vec<u32> = history.attempts.iter().map(|a| a.number).collect();
+        assert!(numbers.is_sorted() && numbers[..2] == [0, 1], "{history:?}");
+        assert_eq!(history.attempts[0].end, Some(AttemptEnd::UnitLost));
+        let from = history.attempts[1].resumed.expect("it went on");
+        assert_eq!(from.from, 0, "{history:?}");
+        // More than the checkpoint that had come before.
+        let starts = resumed(&world, 1, rank as u32);
+        let second = starts.iter().find(|(attempt, _)| *attempt == 1);
+        let given = second.and_then(|(_, from)| *from);
+        let slept = world.snapshots[&given.expect("it goes on").manifest];
+        assert!(slept >= 2 * EVERY_MS + 2_000, "{slept}");
+    }
 }
 
 #[test]

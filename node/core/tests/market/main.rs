@@ -10,6 +10,7 @@ mod contracts;
 mod deadline;
 mod genesis;
 mod guests;
+mod moved;
 mod played;
 mod posted;
 mod records;

@@ -17,6 +17,9 @@ pub enum SimError {
     /// A regression cannot be read.
     #[error(transparent)]
     Regression(#[from] RegressionError),
+    /// Figures cannot be told.
+    #[error("cannot tell the figures")]
+    Tell(#[from] serde_json::Error),
     /// Real nodes were asked for where there are none.
     #[error("only gridbay-testnet has real nodes to check the model against")]
     NoNodes,

@@ -4,6 +4,7 @@ mod bias;
 mod common;
 mod hunt;
 pub mod model;
+mod preemption;
 mod regressions;
 mod replay;
 mod run;
@@ -32,6 +33,8 @@ pub enum Sim {
     Bias(bias::Bias),
     /// Model the overlay of many nodes: lookups, connections, traffic
     Model(model::Model),
+    /// Measure what preemption costs in CloudBay's scenario, with checkpoints and without
+    Preemption(preemption::Preemption),
     /// Look for the planted faults
     Hunt(hunt::Hunt),
 }
@@ -51,6 +54,7 @@ impl Sim {
             Sim::Bias(command) => command.run(out),
             Sim::Model(command) if command.check => Err(SimError::NoNodes),
             Sim::Model(command) => command.run(out),
+            Sim::Preemption(command) => command.run(out),
             Sim::Hunt(command) => command.run(out),
         }
     }
