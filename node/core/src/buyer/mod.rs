@@ -30,6 +30,7 @@ mod relays;
 mod run;
 mod seen;
 mod setup;
+mod source;
 pub mod tasks;
 mod visits;
 mod worth;
@@ -37,8 +38,9 @@ mod worth;
 pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
 pub use introductions::{Introductions, Reached};
 pub use record::{Finish, Milestones, Record, TaskRecord};
-pub use relays::{Ends, Relays, Source};
+pub use relays::{Ends, Relays};
 pub use setup::Setup;
+pub use source::Source;
 pub use visits::{VISITS, Visited, Welcome};
 
 use crate::agent::{AgentRequest, RunId};

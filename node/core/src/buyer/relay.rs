@@ -19,8 +19,9 @@ use super::carriers::{Carrier, Carriers};
 use super::complaint::Try;
 use super::order::OrderAgent;
 use super::record::Record;
-use super::relays::{Ends, Place, Relays, Source, Wished};
+use super::relays::{Ends, Place, Relays, Wished};
 use super::run::Run;
+use super::source::Source;
 use crate::agent::{AgentReply, AgentRequest, Phase};
 use crate::buy::{BuyTerms, NewOrder, Relaying, Terms};
 use crate::effect::Effect;
@@ -155,9 +156,9 @@ impl Buyer {
     fn lease_relay(&mut self, key: OrderKey, market: &Carriers<'_>, now: Now) {
         let theirs = |(_, a): &(&OrderKey, &OrderAgent)| a.order().relay == Relaying::For(key);
         let earlier = self.orders.iter().filter(theirs);
-        let open = earlier.clone().filter(|(_, a)| a.finish().is_none());
+        let mut open = earlier.clone().filter(|(_, a)| a.finish().is_none());
         let failed = |key: &OrderKey| self.relays_that(key, Relays::has_failed);
-        if open.clone().count() >= BESIDE || !open.into_iter().all(|(key, _)| failed(key)) {
+        if open.clone().count() >= BESIDE || !open.all(|(key, _)| failed(key)) {
             return;
         }
         let number = earlier.count() as u32;

@@ -1,10 +1,10 @@
 //! What a buyer's node knows of the ways between members of its leases' networks, and of the relays
 //! that carry for pairs which have none. Kept in memory alone.
 
+use super::source::Source;
 use crate::cluster::{RelayWay, VIAS};
-use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Tickets, Wish};
-use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::ids::{LeaseId, OfferId};
+use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Wish};
+use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +24,6 @@ const REST_MS: u64 = 60_000;
 /// Wishes in a row without a good answer after which a relay is given up, or another one leased
 /// beside it.
 const FAILURES: u32 = 2;
-/// Milliseconds to wait for the answer to a wish: a dead relay must be replaced within ten seconds.
-const ANSWER_MS: u64 = 1_500;
 /// Places of one relay that members are told.
 const PLACES_TOLD: usize = VIAS / 2;
 
@@ -44,87 +42,6 @@ struct Heard {
     said: Option<Signed<Links>>,
     at_ms: u64,
     ask_from_ms: u64,
-}
-
-/// A relay that is asked to carry for pairs of a lease.
-#[derive(Clone, Debug)]
-pub struct Source {
-    /// The lease whose members it carries for.
-    pub carries: LeaseId,
-    /// Its node.
-    pub node: PublicKey,
-    /// The lease that pays, and the offer whose unit it is; none if nothing does.
-    pub paid_by: Option<(LeaseId, OfferId)>,
-    /// Its last word, and the pairs that it is about.
-    pub answer: Option<(Vec<Ends>, Signed<Carried>)>,
-    /// All its tickets follow from it.
-    secret: [u8; 32],
-    /// When it first answered well.
-    since_ms: u64,
-    ask_from_ms: u64,
-    /// Whether a wish is on its way.
-    asking: bool,
-    pub(super) failures: u32,
-    /// Whether neither end of any of its pairs hears anything by it, long after it began.
-    deaf: bool,
-}
-
-impl Source {
-    pub(super) fn new(
-        carries: LeaseId,
-        node: PublicKey,
-        paid_by: Option<(LeaseId, OfferId)>,
-        entropy: &[u8; 32],
-    ) -> Source {
-        let pays = paid_by.map_or([0; 32], |(lease, _)| lease.0);
-        let parts: [&[u8]; 5] = [entropy, b"relay", &carries.0, node.as_bytes(), &pays];
-        Source {
-            carries,
-            node,
-            paid_by,
-            answer: None,
-            secret: hash(Domain::Agent, &parts),
-            since_ms: 0,
-            ask_from_ms: 0,
-            asking: false,
-            failures: 0,
-            deaf: false,
-        }
-    }
-    pub(super) fn is(&self, carries: &LeaseId, node: &PublicKey, paid: Option<LeaseId>) -> bool {
-        let own = (
-            &self.carries,
-            &self.node,
-            self.paid_by.map(|(lease, _)| lease),
-        );
-        own == (carries, node, paid)
-    }
-    /// Whether it is to be asked now, and is: a wish that was not answered until then failed.
-    pub(super) fn ask(&mut self, now_ms: u64) -> bool {
-        let due = now_ms >= self.ask_from_ms;
-        if due {
-            self.failures += u32::from(self.asking);
-            (self.asking, self.ask_from_ms) = (true, now_ms + ANSWER_MS);
-        }
-        due
-    }
-    /// The tickets of a pair.
-    pub(super) fn tickets(&self, pair: &Ends) -> Tickets {
-        let [low, high] = pair;
-        let parts: [&[u8]; 3] = [&self.secret, low.as_bytes(), high.as_bytes()];
-        Tickets(hash(Domain::Agent, &parts))
-    }
-    /// Whether it carries by its own word, and goes on to.
-    pub fn carries(&self) -> bool {
-        let left = self.answer.as_ref().map(|(_, a)| a.said.left);
-        self.failures == 0 && !self.deaf && left.is_some_and(|left| left > 0)
-    }
-    /// What it carried for a pair by its last word, from either end.
-    pub fn bytes(&self, pair: &Ends) -> Option<[u64; 2]> {
-        let (pairs, answer) = self.answer.as_ref()?;
-        let at = pairs.iter().position(|of| of == pair)?;
-        answer.said.bytes.get(at).copied()
-    }
 }
 
 /// See the module.
@@ -295,30 +212,28 @@ impl Relays {
     pub fn is_accused(&self, node: &PublicKey) -> bool {
         self.accused.contains(node)
     }
+    /// The relays that a lease pays.
+    fn paid_by(&self, lease: &LeaseId) -> impl Iterator<Item = &Source> {
+        let by = move |s: &&Source| s.paid_by.is_some_and(|(paid, _)| paid == *lease);
+        self.sources.iter().filter(by)
+    }
     /// Whether a leased relay did not answer its last wish well.
     pub(super) fn fails(&self, paid_by: &LeaseId) -> bool {
-        let by = |s: &&Source| s.paid_by.is_some_and(|(lease, _)| lease == *paid_by);
-        self.sources
-            .iter()
-            .filter(by)
-            .any(|s| s.failures > 0 || s.deaf)
+        self.paid_by(paid_by).any(Source::fails)
     }
-
-    /// Whether a leased relay has failed for so long that another one takes its place.
+    /// Whether it has failed for so long that another one takes its place.
     pub(super) fn has_failed(&self, paid_by: &LeaseId) -> bool {
-        let by = |s: &&Source| s.paid_by.is_some_and(|(lease, _)| lease == *paid_by);
-        let failed = |s: &Source| s.failures >= FAILURES || s.deaf;
-        self.sources.iter().filter(by).any(failed)
+        let mut all = self.paid_by(paid_by);
+        all.any(|s| s.failures >= FAILURES || s.deaf)
     }
-    /// Whether a leased relay carries.
+    /// Whether it carries.
     pub(super) fn pays_off(&self, paid_by: &LeaseId) -> bool {
-        let by = |s: &&Source| s.paid_by.is_some_and(|(lease, _)| lease == *paid_by);
-        self.sources.iter().filter(by).any(Source::carries)
+        self.paid_by(paid_by).any(Source::carries)
     }
     /// Whether a node does not carry as it should.
     pub(super) fn fails_at(&self, node: &PublicKey) -> bool {
-        let theirs = self.sources.iter().filter(|s| s.node == *node);
-        self.is_accused(node) || theirs.into_iter().any(|s| s.failures > 0 || s.deaf)
+        let mut theirs = self.sources.iter().filter(|s| s.node == *node);
+        self.is_accused(node) || theirs.any(Source::fails)
     }
 
     /// A relay answered a wish, or did not; the word was checked.

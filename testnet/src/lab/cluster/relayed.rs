@@ -1,10 +1,10 @@
 //! Two sellers behind symmetric NATs, and a relay between them that the buyer pays.
 
 use super::echoes::{self, Echoes};
-use super::stage::{HOME, PATIENCE, RELAYS, Stage, until};
+use super::stage::{HOME, RELAYS, Stage, until};
 use crate::parallel::{ECHO, tools::built};
 use crate::say::Progress;
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use gridbay_node::api::client;
 use gridbay_node::api::types::{JobRecord, JobState, LeaseNet, LeaseView};
 use serde::Serialize;
@@ -165,6 +165,5 @@ async fn in_use(stage: &Stage) -> anyhow::Result<String> {
             .is_some_and(|s| s.node == node)
     };
     let found = RELAYS.into_iter().find(named);
-    ensure!(PATIENCE > LATE, "a relay has time to answer");
     Ok(found.context("a node that sells relaying")?.to_owned())
 }
