@@ -71,6 +71,8 @@ pub const RANKS: u32 = 512;
 pub const OWNER: u32 = 1_021;
 /// The ranks of admitted users' nodes, below that of the owner's.
 pub const GUESTS: Range<u32> = OWNER - 64..OWNER;
+/// Networks of others that a node is a guest in at the most.
+pub const VISITS: usize = 64;
 /// Members of a network at the most.
 pub const MEMBERS: usize = RANKS as usize + 64 + 1;
 /// Addresses at which one node may be reached, at the most.

@@ -157,6 +157,20 @@ impl Core {
         }
     }
 
+    /// Goes on after a command of an agent, unless that refused it.
+    fn heeded(
+        &mut self,
+        now: Now,
+        refused: Option<Refused>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        if let Some(why) = refused {
+            return Ok(Reply::Refused(why));
+        }
+        self.after_block(now, effects)?;
+        Ok(Reply::Done)
+    }
+
     fn command_of_agents(
         &mut self,
         now: Now,
@@ -179,32 +193,20 @@ impl Core {
                 Ok(Reply::Ordered(key))
             }
             Command::Cancel(key) => {
-                if !self.buyer.cancel(&key) {
-                    return Ok(Reply::Refused(Refused::no_order(&key)));
-                }
-                self.after_block(now, effects)?;
-                Ok(Reply::Done)
+                let known = self.buyer.cancel(&key);
+                self.heeded(now, (!known).then(|| Refused::no_order(&key)), effects)
             }
             Command::Attend(key, attends) => {
-                if !self.buyer.attend(&key, attends) {
-                    return Ok(Reply::Refused(Refused::no_order(&key)));
-                }
-                self.after_block(now, effects)?;
-                Ok(Reply::Done)
+                let known = self.buyer.attend(&key, attends);
+                self.heeded(now, (!known).then(|| Refused::no_order(&key)), effects)
             }
             Command::Admit(key, keys) => {
-                if !self.buyer.admit(&key, keys) {
-                    return Ok(Reply::Refused(Refused::no_order(&key)));
-                }
-                self.after_block(now, effects)?;
-                Ok(Reply::Done)
+                let known = self.buyer.admit(&key, keys);
+                self.heeded(now, (!known).then(|| Refused::no_order(&key)), effects)
             }
             Command::Visit(lease, owner) => {
-                if !self.buyer.visit(lease, owner) {
-                    return Ok(Reply::Refused(Refused::no_visit()));
-                }
-                self.after_block(now, effects)?;
-                Ok(Reply::Done)
+                let may = self.buyer.visit(lease, owner);
+                self.heeded(now, (!may).then(Refused::no_visit), effects)
             }
             Command::Amend {
                 order,

@@ -1,6 +1,6 @@
 //! Replies to local commands.
 
-use crate::buyer::VISITS;
+use crate::cluster::VISITS;
 use crate::key::OrderKey;
 use crate::needs;
 use gridbay_host::Trouble;

@@ -3,8 +3,8 @@
 //!
 //! 1. A machine with a public IPv4 address of its own needs nothing of this.
 //! 2. Up to [`MIRRORS`] connected peers are asked, of different prefixes, those first that the node
-//!    is always connected to (founders), then relays. The overlay knows at which host a peer is; the
-//!    peer says its data plane's port and nothing else.
+//!    is always connected to (founders), then relays. The overlay knows at which host a peer is;
+//!    the peer says its data plane's port and nothing else.
 //! 3. They are asked every [`PERIOD`], which keeps the way through the NAT open as well. One that
 //!    does not answer gives its place to another.
 //! 4. What they see counts if two of them agree on the host, and it is a public one unless the

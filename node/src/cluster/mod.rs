@@ -5,9 +5,9 @@
 //! 2. A network is opened when the buyer's node first tells of it, under a key of its own that this
 //!    node never uses again and keeps in memory alone.
 //! 3. A device comes when its job runs. One whose network is not open yet waits for it.
-//! 4. Where the node is a member as the buyer's or a guest's, it has no device: its owner's connections are made
-//!    by the node itself ([`dial`](Clusters::dial)).
-//! 5. A node behind a NAT has others tell it from where they see it ([`mirrors`]).
+//! 4. Where the node is a member as the buyer's or a guest's, it has no device: its owner's
+//!    connections are made by the node itself ([`dial`](Clusters::dial)).
+//! 5. A node behind a NAT has others tell it from where they see it (`mirrors`).
 //! 6. A device leaves with its job, and a network when its lease has no task here any more, or when
 //!    the node ends: keys are erased, and nothing is answered.
 

@@ -20,8 +20,8 @@ pub(super) fn of(hosts: &[IpAddr], port: u16) -> Vec<String> {
     places
 }
 
-/// The ways to a member: where its NAT lets it be seen, its own places, and the relays that carry to
-/// it, which have room in any case.
+/// The ways to a member: where its NAT lets it be seen, its own places, and the relays that carry
+/// to it, which have room in any case.
 pub(super) fn candidates(member: &Member) -> Vec<Candidate> {
     let address = |place: &String| place.parse().ok().filter(is_sound);
     let places = member.card.places.iter().filter_map(address);

@@ -8,8 +8,8 @@
 //!    [`down()`] removes the leftovers of a killed laboratory. Two labs of different names live
 //!    side by side.
 //! 4. [`probe`] measures whether every network behaves as its kind says; [`matrix`] lets two
-//!    programs meet across every pair of kinds, `leases` two nodes of a lease's network; `cluster` runs whole
-//!    nodes.
+//!    programs meet across every pair of kinds, `leases` two nodes of a lease's network;
+//!    `cluster` runs whole nodes.
 //!
 //! Nothing is made outside the lab's own namespaces, whose names begin with the lab's name.
 

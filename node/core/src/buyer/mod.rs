@@ -41,7 +41,7 @@ pub use record::{Finish, Milestones, Record, TaskRecord};
 pub use relays::{Ends, Relays};
 pub use setup::Setup;
 pub use source::Source;
-pub use visits::{VISITS, Visited, Welcome};
+pub use visits::{Visited, Welcome};
 
 use crate::agent::{AgentRequest, RunId};
 use crate::buy::NewOrder;

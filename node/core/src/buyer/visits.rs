@@ -5,7 +5,7 @@ use super::Buyer;
 use super::ask::Asked;
 use super::pace::ANSWER_MS;
 use crate::agent::{AgentReply, AgentRequest, StartRefusal};
-use crate::cluster::Visit;
+use crate::cluster::{VISITS, Visit};
 use crate::effect::Effect;
 use crate::relay::Signed;
 use crate::signer::Signer;
@@ -13,8 +13,6 @@ use gridbay_ledger::State;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 
-/// Networks that a node visits at the most.
-pub const VISITS: usize = 64;
 /// Milliseconds between two questions of a guest.
 const AGAIN_MS: u64 = 8_000;
 /// Milliseconds after a question that was refused, or not answered.

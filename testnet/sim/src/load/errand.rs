@@ -4,9 +4,9 @@
 //! nobody trades, the patient one fills its share of a book with bids that never win.
 
 use super::opening::Opening;
-use super::visit::Coming;
 use crate::plan::Plan;
 use crate::rng::Rng;
+use gridbay_core::key::OrderKey;
 
 /// A thing to do.
 pub(super) enum Task {
@@ -20,6 +20,13 @@ pub(super) enum Task {
     Wait,
     /// Ask for more than that.
     Overdo,
+}
+
+/// A visit to come.
+pub(super) struct Coming {
+    pub(super) owner: usize,
+    pub(super) key: OrderKey,
+    pub(super) looks: u32,
 }
 
 /// A task at a time of the world.

@@ -1,6 +1,6 @@
 //! Users whom the buyer of a lease admits to its network: of each node's owner the next one's.
 
-use super::errand::{Errand, Task};
+use super::errand::{Coming, Errand, Task};
 use crate::found::node_key;
 use crate::world::World;
 use gridbay_core::input::Command;
@@ -17,13 +17,6 @@ const LOOKS: u32 = 6;
 /// The only one whose node an owner takes in as a guest.
 pub(crate) fn neighbour(node: usize, nodes: usize) -> usize {
     (node + 1) % nodes
-}
-
-/// A visit to come.
-pub(super) struct Coming {
-    owner: usize,
-    key: OrderKey,
-    looks: u32,
 }
 
 impl World {

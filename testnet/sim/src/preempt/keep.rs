@@ -6,7 +6,7 @@
 //!    state counts once all ranks' files have come over the link of the buyer's node, which they
 //!    share, so that takes longer for more ranks.
 //! 2. Told of its end, a job writes its state once more, if its grace suffices; the unit is taken
-//!    all the while. The files come after that, as long as they come within [`ARRIVE_MS`].
+//!    all the while. The files come after that, as long as they come within a bound.
 //! 3. On its next units it waits until they have come, pulls them over the same link, and starts.
 //!
 //! All ranks of a job go on from the same state, and so the slowest one counts.

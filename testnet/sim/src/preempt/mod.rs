@@ -8,7 +8,7 @@
 //! ([`keep`]).
 //!
 //! 1. The product's auction decides who runs at every slot, and which bids give way to a buy
-//!    ([`market`]).
+//!    (`market`).
 //! 2. A unit is busy while it is leased. Work that was lost, the writing of the last state, and the
 //!    time until a job that was moved works again are what preemption costs.
 //! 3. The same requests run again with jobs that keep nothing.

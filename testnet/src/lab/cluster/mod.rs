@@ -4,10 +4,10 @@
 //! 1. Four founders are on public hosts, sellers behind two routers, the buyer behind one of its
 //!    own.
 //! 2. With routers of kind `cone` a cluster of all four sellers is leased, each pair's way shown
-//!    ([`ways`]), and [`parallel`](crate::parallel) programs are run.
+//!    (`ways`), and [`parallel`](crate::parallel) programs are run.
 //! 3. With routers of kind `symmetric` one seller behind each of them is leased, with a relay that
-//!    the buyer pays: one of two nodes on public hosts that sell it. Echoes go over it for a while; then the relay is killed; then one of the two
-//!    sellers moves ([`relayed`]).
+//!    the buyer pays: one of two nodes on public hosts that sell it. Echoes go over it for a while;
+//!    then the relay is killed; then one of the two sellers moves (`relayed`).
 
 mod echoes;
 mod relayed;
@@ -16,28 +16,13 @@ mod stage;
 mod ways;
 
 pub(crate) use report::Report;
+pub(crate) use stage::Options;
 
 use super::Kind;
 use crate::parallel;
 use crate::say::Progress;
 use stage::Stage;
 use std::path::PathBuf;
-
-/// What is to be done.
-#[derive(Clone, Debug)]
-pub(crate) struct Options {
-    /// Name of the lab.
-    pub(crate) name: String,
-    /// Keys of the sort, as a power of two, and how often they are sorted; none leaves out the
-    /// programs.
-    pub(crate) keys: Option<(u32, u32)>,
-    /// Seconds on a relay before it is killed; 0 leaves this out.
-    pub(crate) hold: u64,
-    /// Whether the nodes' folders stay.
-    pub(crate) keep: bool,
-    /// Log filter of the nodes.
-    pub(crate) log: String,
-}
 
 /// Builds the labs, one after the other, and measures.
 ///

@@ -1,6 +1,5 @@
 //! The lab and its nodes.
 
-use super::Options;
 use crate::lab::{Kind, Lab, Topology};
 use crate::network::plan::{credits, offer};
 use crate::network::{Network, Plan, RunFolder, cli};
@@ -10,6 +9,22 @@ use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{JobRecord, Offer, OfferRequest};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// Name of the lab.
+    pub(crate) name: String,
+    /// Keys of the sort, as a power of two, and how often they are sorted; none leaves out the
+    /// programs.
+    pub(crate) keys: Option<(u32, u32)>,
+    /// Seconds on a relay before it is killed; 0 leaves this out.
+    pub(crate) hold: u64,
+    /// Whether the nodes' folders stay.
+    pub(crate) keep: bool,
+    /// Log filter of the nodes.
+    pub(crate) log: String,
+}
 
 /// The node that buys.
 pub(super) const BUYER: &str = "b5";
