@@ -1,6 +1,7 @@
 //! `lab`: a small internet of namespaces.
 
 mod cluster;
+mod common;
 mod meet;
 
 use super::runtime::{program, with_runtime};
@@ -9,6 +10,7 @@ use crate::say::{self, Progress};
 use anyhow::bail;
 use clap::{Args, Subcommand};
 use cluster::ClusterArgs;
+use common::NameArgs;
 use gridbay_node::ui::Table;
 use meet::{LeasesArgs, MeetArgs};
 use std::ffi::OsString;
@@ -17,9 +19,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
 use tokio::sync::oneshot;
-
-/// Name of the lab that is meant unless told otherwise.
-const DEFAULT_LAB: &str = "lab";
 
 /// Builds, changes and measures a small internet of hosts, routers and NATs (needs root)
 #[derive(Debug, Subcommand)]
@@ -47,13 +46,6 @@ pub(super) enum LabCommand {
     /// Runs parallel programs on whole nodes behind NATs, then holds a relay that is paid, kills
     /// it, changes an address
     Cluster(ClusterArgs),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct NameArgs {
-    /// Name of the lab
-    #[arg(long, default_value = DEFAULT_LAB)]
-    name: String,
 }
 
 #[derive(Debug, Args)]

@@ -6,11 +6,13 @@ use super::introductions::{RETRY_MS, Told};
 use super::order::OrderAgent;
 use super::pace::ANSWER_MS;
 use super::setup;
-use crate::agent::{AgentReply, AgentRequest};
-use crate::cluster::{Cluster, is_held};
+use crate::agent::{AgentReply, AgentRequest, StartRefusal};
+use crate::cluster::{Cluster, Visit, is_held};
 use crate::effect::Effect;
 use crate::key::OrderKey;
 use crate::presence::Presence;
+use crate::relay::Signed;
+use gridbay_ledger::State;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeSet;
@@ -96,5 +98,42 @@ impl Buyer {
         let of = |agent: &OrderAgent| agent.introductions.owned(&agent.tasks);
         let own = self.orders.values().flat_map(of);
         own.chain(self.visits().copied()).collect()
+    }
+}
+
+impl Buyer {
+    /// Sets whose nodes may become members of the networks of an order. False if there is no such
+    /// order, it is over, or has no network.
+    pub fn admit(&mut self, key: &OrderKey, keys: BTreeSet<PublicKey>) -> bool {
+        let agent = self.orders.get_mut(key).filter(|a| a.finish().is_none());
+        let agent = agent.filter(|a| a.order().spec.network);
+        let admitted = agent.map(|agent| agent.introductions.guests.admit(keys));
+        admitted.is_some()
+    }
+
+    /// A node asks for a place in the network of a lease of this node.
+    pub(crate) fn visited(
+        &mut self,
+        state: &State,
+        from: &PublicKey,
+        signed: &Signed<Visit>,
+        now_ms: u64,
+    ) -> AgentReply {
+        let visit = &signed.said;
+        let meant = visit.node == *from && visit.owner == self.node && *from != self.node;
+        if !meant || signed.verify(&state.network(), &visit.key).is_err() {
+            return AgentReply::Refused(StartRefusal::Invalid);
+        }
+        let holds = |agent: &&mut OrderAgent| {
+            let mut runs = agent.tasks.runs.values();
+            agent.order().spec.network && runs.any(|run| run.job.lease == visit.lease)
+        };
+        let Some(agent) = self.orders.values_mut().find(holds) else {
+            return AgentReply::Refused(StartRefusal::NoLease);
+        };
+        match agent.introductions.guests.visit(visit, now_ms) {
+            true => AgentReply::Ok,
+            false => AgentReply::Refused(StartRefusal::NotBuyer),
+        }
     }
 }

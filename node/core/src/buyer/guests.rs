@@ -6,12 +6,7 @@
 //! 2. A key has one node in a lease; the one that asked last, once the other has been silent.
 //! 3. A place is kept for [`LAPSE_MS`]. It is given back at once when the key is dismissed.
 
-use super::Buyer;
-use crate::agent::{AgentReply, StartRefusal};
 use crate::cluster::{GUESTS, Visit};
-use crate::key::OrderKey;
-use crate::relay::Signed;
-use gridbay_ledger::State;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,7 +37,7 @@ impl Guests {
     }
 
     /// A node asks for a place; the signature was checked. False if there is none for it.
-    fn visit(&mut self, visit: &Visit, now_ms: u64) -> bool {
+    pub(super) fn visit(&mut self, visit: &Visit, now_ms: u64) -> bool {
         let place = (visit.lease, visit.key);
         if !self.admitted.contains(&visit.key) {
             return false;
@@ -89,43 +84,6 @@ impl Guests {
             (*of == lease).then_some((guest.node, guest.rank))
         };
         self.here.iter().filter_map(of_lease)
-    }
-}
-
-impl Buyer {
-    /// Sets whose nodes may become members of the networks of an order. False if there is no such
-    /// order, it is over, or has no network.
-    pub fn admit(&mut self, key: &OrderKey, keys: BTreeSet<PublicKey>) -> bool {
-        let agent = self.orders.get_mut(key).filter(|a| a.finish().is_none());
-        let agent = agent.filter(|a| a.order().spec.network);
-        let admitted = agent.map(|agent| agent.introductions.guests.admit(keys));
-        admitted.is_some()
-    }
-
-    /// A node asks for a place in the network of a lease of this node.
-    pub(crate) fn visited(
-        &mut self,
-        state: &State,
-        from: &PublicKey,
-        signed: &Signed<Visit>,
-        now_ms: u64,
-    ) -> AgentReply {
-        let visit = &signed.said;
-        let meant = visit.node == *from && visit.owner == self.node && *from != self.node;
-        if !meant || signed.verify(&state.network(), &visit.key).is_err() {
-            return AgentReply::Refused(StartRefusal::Invalid);
-        }
-        let holds = |agent: &&mut super::order::OrderAgent| {
-            let mut runs = agent.tasks.runs.values();
-            agent.order().spec.network && runs.any(|run| run.job.lease == visit.lease)
-        };
-        let Some(agent) = self.orders.values_mut().find(holds) else {
-            return AgentReply::Refused(StartRefusal::NoLease);
-        };
-        match agent.introductions.guests.visit(visit, now_ms) {
-            true => AgentReply::Ok,
-            false => AgentReply::Refused(StartRefusal::NotBuyer),
-        }
     }
 }
 

@@ -5,10 +5,11 @@
 //! Attacks I19: a seller that believed it would let a stranger's packets into its jobs' network.
 
 use super::{Lie, Puppet};
-use crate::found::node_key;
+use crate::found::{account_key, node_key};
 use gridbay_core::agent::AgentRequest;
 use gridbay_core::cluster::{Card, Cluster, Member, OWNER};
 use gridbay_core::effect::Effect;
+use gridbay_ledger::Lease;
 use gridbay_protocol::lease::Share;
 
 /// Of a million introductions this many are lies.
@@ -37,11 +38,14 @@ fn itself(puppet: &mut Puppet<'_>, rank: u32) -> Member {
     }
 }
 
-/// Introduces itself to a node of any lease.
+/// Introduces itself to a node of somebody else's lease.
 fn intrude(puppet: &mut Puppet<'_>, token: u64) -> Option<Effect> {
     let state = puppet.state();
     let node = |share: &Share| state.offer(&share.offer).map(|o| o.terms.node);
-    let leases = state.leases().map(|(id, lease)| (*id, &lease.shares));
+    let own = state.account_of(&account_key(puppet.node).public());
+    let others = |lease: &Lease| state.user(&lease.order).map(|user| user.account) != own;
+    let leases = state.leases().filter(|(_, lease)| others(lease));
+    let leases = leases.map(|(id, lease)| (*id, &lease.shares));
     let places = leases.filter_map(|(id, shares)| Some((id, node(shares.first()?)?)));
     let places: Vec<_> = places.collect();
     let (lease, to) = *puppet.rng.pick(&places)?;

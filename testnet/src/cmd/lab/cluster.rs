@@ -1,8 +1,7 @@
 //! `lab cluster`: whole nodes behind NATs, and a lease's network between them.
 
 use super::super::runtime::{program, with_runtime};
-use super::NameArgs;
-use super::meet::Format;
+use super::common::{Format, NameArgs};
 use crate::lab;
 use crate::lab::cluster::{self, Options};
 use crate::parallel;

@@ -1,14 +1,14 @@
 //! `lab matrix`, `lab roam` and `lab leases`: pairs of nodes behind every kind of network.
 
 use super::super::runtime::{program, with_runtime};
-use super::NameArgs;
+use super::common::{Format, NameArgs};
 use crate::lab::leases;
 use crate::lab::matrix::programs::Programs;
 use crate::lab::matrix::{self, Pair};
 use crate::lab::{self, Impairment, Kind, Lab, Topology, impair, roam};
 use crate::say::{self, Progress};
 use anyhow::bail;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
@@ -53,15 +53,6 @@ pub(in super::super) struct LeasesArgs {
     /// Form of the output
     #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
     format: Format,
-}
-
-/// The form of a report.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Format {
-    /// For people.
-    Table,
-    /// For programs.
-    Json,
 }
 
 impl LeasesArgs {
