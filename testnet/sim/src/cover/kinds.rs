@@ -115,6 +115,7 @@ pub const KINDS: &[(&str, &[&str])] = &[
 pub const DEEDS: &[&str] = &[
     "account closed",
     "account opened",
+    "admission",
     "amendment",
     "attendance",
     "batch of jobs",
@@ -145,6 +146,7 @@ pub const DEEDS: &[&str] = &[
     "posted offer",
     "reservation",
     "transfer",
+    "visit",
     "withdrawal",
     "word of a contract",
     "wrong word of a contract",
