@@ -47,6 +47,7 @@ impl Task {
                 reach.named(&addresses);
                 dht.seek_for_caller(kad, peers, peer, configured(&addresses), reply);
             }
+            Command::Packets { peer, reply } => behaviour.packets.open(peer, reply),
             Command::Record { peer, reply } => dht.look_up_for_caller(kad, peers, peer, reply),
             Command::Mark { peer, mark } => peers.mark(gossip, peer, mark),
             Command::Provide { key } => dht.provide(key),
