@@ -18,6 +18,7 @@ mod book;
 mod open;
 mod pump;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -49,8 +50,10 @@ const OPENING: Duration = Duration::from_secs(25);
 const STREAMS: usize = 128;
 /// Streams that one buyer's grants let in, so that it leaves room for others.
 const PER_PURSE: usize = 32;
-/// Streams that are being opened or let in at the most, of each.
-const BEGUN: usize = 16;
+/// Streams that are being opened at the most.
+const OPENED: usize = 16;
+/// Streams that may be let in and have not said why, at the most; one of each peer.
+const ENTERING: usize = 64;
 /// First bytes of a stream, and the answer to them.
 const HEAD: usize = 33;
 const WELCOME: [u8; 1] = [1];
@@ -101,26 +104,31 @@ pub(crate) async fn keep(clusters: Clusters, overlay: OverlayHandle) {
         return;
     };
     let (mut opening, mut entering) = (JoinSet::new(), JoinSet::new());
+    let mut knocking: BTreeSet<PeerId> = BTreeSet::new();
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = look.tick() => {
-                let room = BEGUN.saturating_sub(opening.len());
+                let room = OPENED.saturating_sub(opening.len());
                 for (to, pass) in clusters.streams_due(Instant::now(), room) {
                     let mine = (me, clusters.clone());
                     opening.spawn(open(mine, overlay.clone(), to, pass));
                 }
             }
             stream = incoming.recv() => match stream {
-                Some((peer, packets)) if entering.len() < BEGUN => {
+                Some((peer, packets)) if entering.len() < ENTERING && knocking.insert(peer) => {
                     entering.spawn(enter((me, clusters.clone()), peer, packets));
                 }
                 Some(_) => {}
                 None => return,
             },
             Some(_) = opening.join_next() => {}
-            Some(_) = entering.join_next() => {}
+            Some(entered) = entering.join_next() => {
+                if let Ok(peer) = entered {
+                    knocking.remove(&peer);
+                }
+            }
         }
     }
 }
@@ -164,19 +172,26 @@ async fn ask(overlay: &OverlayHandle, to: &PublicKey, pass: Pass) -> io::Result<
 }
 
 /// Lets a peer's stream in, if it may.
-async fn enter((me, clusters): (PublicKey, Clusters), peer: PeerId, mut packets: Packets) {
-    let (Some(from), Ok(Ok(head))) = (key_of(&peer), timeout(GREETING, packets.read_head()).await)
-    else {
-        return;
-    };
-    let pass = Pass::read(&head).filter(|pass| clusters.admits_stream(&from, pass));
-    let Some(pass) = pass else {
-        tracing::debug!(%from, "a stream that is not let in");
-        return;
-    };
-    if let Err(error) = carry((&me, &clusters), from, pass, false, packets).await {
-        tracing::debug!(%from, %error, "a stream that does not stand");
+async fn enter((me, clusters): (PublicKey, Clusters), peer: PeerId, packets: Packets) -> PeerId {
+    if let Err(error) = let_in((&me, &clusters), &peer, packets).await {
+        tracing::debug!(%peer, %error, "a stream that is not let in");
     }
+    peer
+}
+
+async fn let_in(
+    (me, clusters): (&PublicKey, &Clusters),
+    peer: &PeerId,
+    mut packets: Packets,
+) -> io::Result<()> {
+    let from = key_of(peer).ok_or(io::ErrorKind::InvalidInput)?;
+    let head = timeout(GREETING, packets.read_head()).await;
+    let head = head.map_err(|_| io::ErrorKind::TimedOut)??;
+    let pass = Pass::read(&head).ok_or(io::ErrorKind::InvalidData)?;
+    if !clusters.admits_stream(&from, &pass) {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    carry((me, clusters), from, pass, false, packets).await
 }
 
 /// Enters a stream as a way, welcomes its opener, and carries until it ends.
