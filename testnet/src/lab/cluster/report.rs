@@ -67,7 +67,10 @@ fn of_ways(ways: &[Way]) -> String {
     table.render()
 }
 
-fn of_echoes<'a>(what: &str, rows: impl IntoIterator<Item = (String, &'a Echoes)>) -> String {
+fn of_echoes<'a>(
+    what: &'static str,
+    rows: impl IntoIterator<Item = (String, &'a Echoes)>,
+) -> String {
     let mut table = Table::new(&[
         what,
         ">SENT",
