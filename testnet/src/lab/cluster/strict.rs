@@ -74,9 +74,17 @@ pub(super) async fn run(
         Ok((whole && ways.iter().all(|way| way.path.is_some())).then_some(()))
     })
     .await?;
-    let from = now_ms();
-    let ways_ms = from.saturating_sub(begun.running_ms.unwrap_or(from));
+    let ways_ms = now_ms().saturating_sub(begun.running_ms.unwrap_or_default());
     progress.tell(&format!("all pairs have ways after {ways_ms} ms"));
+    // What was asked before the first handshake is not of the calm time.
+    for rank in 0..RANKS {
+        until("a first echo", async || {
+            let lines = said(stage, &job, rank).await?;
+            Ok(lines.iter().any(|(_, took)| took.is_some()).then_some(()))
+        })
+        .await?;
+    }
+    let from = now_ms();
     tokio::time::sleep(Duration::from_secs(seconds)).await;
     let (to, ways) = (now_ms(), all_ways(stage, &job).await?);
     tokio::time::sleep(LATE).await;
