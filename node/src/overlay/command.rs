@@ -65,6 +65,9 @@ pub(crate) enum Command {
         addresses: Vec<Multiaddr>,
         reply: oneshot::Sender<Sought>,
     },
+    DialDirect {
+        peer: PeerId,
+    },
     Packets {
         peer: PeerId,
         reply: packets::Reply,

@@ -162,6 +162,15 @@ impl OverlayHandle {
         sought.await.unwrap_or(Err(OverlayError::Closed.into()))
     }
 
+    /// Dials a peer at its known addresses though it may be connected through a relay; success
+    /// shows in [`OverlayHandle::peers`].
+    ///
+    /// # Errors
+    /// `Busy`, `Closed`.
+    pub fn dial_direct(&self, peer: PeerId) -> Result<(), OverlayError> {
+        self.submit(Command::DialDirect { peer })
+    }
+
     /// Opens a stream of datagrams to a peer that is connected directly.
     ///
     /// # Errors

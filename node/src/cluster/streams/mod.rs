@@ -161,6 +161,14 @@ async fn ask(overlay: &OverlayHandle, to: &PublicKey, pass: Pass) -> io::Result<
         let sought = overlay.connect(peer, Vec::new()).await;
         sought.map_err(io::Error::other)?;
     }
+    if !is_direct() {
+        // It is there through a relay, since it could not dial this node or had lost it.
+        overlay.dial_direct(peer).map_err(io::Error::other)?;
+        let begin = Instant::now();
+        while !is_direct() && begin.elapsed() < GREETING {
+            tokio::time::sleep(LOOK / 5).await;
+        }
+    }
     let mut packets = overlay.packets(peer).await?;
     packets.write_head(&pass.bytes()).await?;
     match timeout(GREETING, packets.read_head()).await {
