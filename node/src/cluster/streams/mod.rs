@@ -146,7 +146,7 @@ async fn open(
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     };
     if let Err(error) = &opened {
-        tracing::debug!(%to, ?pass, %error, "no stream");
+        tracing::debug!(%to, %error, "no stream");
     }
     clusters.stream_asked(&to, opened.is_ok(), Instant::now());
 }
