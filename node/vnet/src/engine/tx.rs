@@ -9,10 +9,10 @@
 //!    while the kernel sends: the receiving thread needs it.
 //! 5. A packet that is longer than the way is known to take is answered as a router would.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use boringtun::noise::TunnResult;
-use nix::errno::Errno;
 
 use super::Shared;
 use super::lease::{FRAME, Lease, Pair};
@@ -36,14 +36,18 @@ pub(super) fn run(shared: &Shared, lease: &Arc<Lease>, port: &Port) {
     let mut buffer = vec![0; HEADER + 65_535];
     let mut work = Work::default();
     while !port.is_stopped() {
-        match nix::unistd::read(&device, &mut buffer) {
+        match device.read(&mut buffer) {
             Ok(bytes) if bytes > HEADER => work.take(shared, lease, port, &mut buffer[..bytes]),
             Ok(0) => break,
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(Errno::EAGAIN) if work.to.is_some() => work.flush(shared),
-            Err(Errno::EAGAIN) => port.wait(&device),
-            // The device is gone, or its namespace.
-            Err(_) => break,
+            Ok(_) => {}
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock if work.to.is_some() => work.flush(shared),
+                ErrorKind::WouldBlock => port.wait(&device),
+                // Or a super-packet of a kind that this kernel has no header for: it is lost.
+                ErrorKind::Interrupted | ErrorKind::InvalidInput => {}
+                // The device is gone, or its namespace.
+                _ => break,
+            },
         }
     }
     port.close();
