@@ -47,13 +47,24 @@ pub(super) fn network(why: &str) -> Finding {
         Kind::NoClusters,
         "jobs that want a network of their own do not run here",
         why,
-        "open the device to users (chmod 666 /dev/net/tun, as Debian, Ubuntu and Fedora have it) \
-         and let users make namespaces (see docs/cluster.md)",
+        "let users make namespaces, and open /dev/net/tun to them (chmod 666, as Debian, Ubuntu and \
+         Fedora have it) or have a kernel with veth and packet sockets; docs/cluster.md lists the ways",
+    )
+}
+
+/// Why jobs' networks have no TUN devices, although they work.
+pub(super) fn no_tun(why: &str) -> Finding {
+    Finding::new(
+        Kind::NoTun,
+        "jobs' networks work by virtual cables (veth), because there are no TUN devices for them",
+        why,
+        "nothing has to be done; /dev/net/tun that is open to users takes a little less of the processor",
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Severity;
     use super::*;
 
     #[test]
@@ -67,5 +78,8 @@ mod tests {
             assert_eq!(jobs(&fact).unwrap().kind, kind);
         }
         assert_eq!(network("open: EACCES").kind, Kind::NoClusters);
+        let cable = no_tun("tun: EACCES");
+        assert_eq!((cable.kind, &*cable.why), (Kind::NoTun, "tun: EACCES"));
+        assert_eq!(cable.severity, Severity::Hint);
     }
 }

@@ -86,7 +86,9 @@ fn far_end(name: &str, home: &File) -> io::Result<OwnedFd> {
 /// If the descriptor is none, or has no header of the kernel's.
 pub fn take(socket: impl AsFd) -> io::Result<Offloads> {
     if !sys::is_packet(socket.as_fd())? {
-        return Err(io::Error::other("no packet socket with the kernel's header"));
+        return Err(io::Error::other(
+            "no packet socket with the kernel's header",
+        ));
     }
     // Kernels before 6.2 know no super-packets of UDP here, and there is no way to ask.
     Ok(Offloads {

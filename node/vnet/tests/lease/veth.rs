@@ -79,7 +79,10 @@ fn the_rank_sees_its_own_end_and_nothing_of_the_other() {
     let devices = rank.ask("cat /proc/net/dev");
     assert_eq!(devices.matches(':').count(), 2, "lo and gb0: {devices}");
     let v6 = rank.ask("cat /proc/net/if_inet6");
-    assert!(v6.matches("gb0").count() <= 1, "no address but its own: {v6}");
+    assert!(
+        v6.matches("gb0").count() <= 1,
+        "no address but its own: {v6}"
+    );
 }
 
 #[test]
