@@ -36,7 +36,8 @@ pub(super) fn jobs(fact: &JobsFact) -> Option<Finding> {
             Kind::NoJobs,
             "this node sells nothing: strangers' jobs would not be isolated",
             why,
-            "let users make namespaces (see docs/sandbox.md) if it is to sell; buying needs none",
+            "if it is to sell, let users make namespaces (by sysctl or an AppArmor profile), or run the \
+             node as root; see docs/cluster.md and docs/sandbox.md; buying needs none",
         )),
     }
 }
@@ -47,8 +48,9 @@ pub(super) fn network(why: &str) -> Finding {
         Kind::NoClusters,
         "jobs that want a network of their own do not run here",
         why,
-        "let users make namespaces, and open /dev/net/tun to them (chmod 666, as Debian, Ubuntu and \
-         Fedora have it) or have a kernel with veth and packet sockets; docs/cluster.md lists the ways",
+        "let users make namespaces (by sysctl or an AppArmor profile) or run the node as root, and open \
+         /dev/net/tun to users (chmod 666) or have a kernel with veth and packet sockets; see \
+         docs/cluster.md",
     )
 }
 
@@ -58,7 +60,7 @@ pub(super) fn no_tun(why: &str) -> Finding {
         Kind::NoTun,
         "jobs' networks work by virtual cables (veth), because there are no TUN devices for them",
         why,
-        "nothing has to be done; /dev/net/tun that is open to users takes a little less of the processor",
+        "nothing has to be done; to have TUN devices, open /dev/net/tun to users (chmod 666)",
     )
 }
 
