@@ -2,7 +2,7 @@
 //! where that takes no privilege, and what the node reads and writes handed to the supervisor.
 //!
 //! The job can neither change it nor make another one: it has no capability, no `/dev/net/tun`, and
-//! neither raw nor packet sockets. Which kind of device it is it sees by its Ethernet address alone.
+//! neither raw nor packet sockets.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

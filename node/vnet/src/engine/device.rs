@@ -1,5 +1,5 @@
-//! What a rank's packets are read from and written to: the descriptor of a TUN, or the socket at the
-//! other end of a cable ([`crate::veth`]).
+//! What a rank's packets are read from and written to: the descriptor of a TUN, or the socket at
+//! the other end of a cable ([`crate::veth`]).
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
