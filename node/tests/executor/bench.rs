@@ -59,6 +59,23 @@ impl Bench {
         bench
     }
 
+    /// The same where there is no TUN, as in a container: its supervisors see a null device.
+    pub(crate) fn without_tun() -> Self {
+        let mut bench = Self::new(Isolation::Preferred);
+        let program = bench.dir.path().join("without-tun");
+        let supervisor = env!("CARGO_BIN_EXE_gridbay");
+        let script = format!(
+            "#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c \
+             'mount --bind /dev/null /dev/net/tun; exec {supervisor} \"$@\"' supervisor \"$@\"\n"
+        );
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut config = config(&bench.dir.path().join("jobs"), bench.isolation);
+        config.supervisor = program;
+        bench.executor = ProcessExecutor::new(config).unwrap();
+        bench
+    }
+
     /// Another executor of the same jobs, which end below so many free bytes.
     pub(crate) fn with_floor(&self, floor: u64) -> ProcessExecutor {
         let mut config = config(&self.dir.path().join("jobs"), self.isolation);

@@ -43,6 +43,22 @@ fn the_best_device_is_taken_that_there_is() {
     assert_eq!(passed_over.is_some(), best != Link::Tun, "{passed_over:?}");
 }
 
+#[test]
+fn without_tun_a_cable_takes_its_place() {
+    if !benches().any(|(link, _)| link == Link::Veth) {
+        return;
+    }
+    let bench = Bench::without_tun();
+    let found = bench.executor.probe().unwrap();
+    assert_eq!((found.link, &found.no_device), (Link::Veth, &None));
+    let why = found.no_better_link.unwrap();
+    assert!(why.starts_with("network of the lease: tun: "), "{why}");
+    bench.run(&networked(&bench, "cable", "cat /proc/net/dev"));
+    let said = bench.stdout("cable");
+    assert_eq!(said.matches(':').count(), 2, "lo and gb0: {said}");
+    assert!(said.contains("gb0:"), "{said}");
+}
+
 fn networked(bench: &Bench, name: &str, script: &str) -> JobSpec {
     let mut spec = bench.shell(name, script);
     spec.network = Network::Lease(Interface {
