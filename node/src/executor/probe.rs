@@ -80,6 +80,7 @@ fn try_with_device(
         v4: Ipv4Addr::new(10, 201, 0, 1),
         v6: Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1),
         hosts: "127.0.0.1 localhost\n".to_owned(),
+        resolver: String::new(),
         machines: String::new(),
     };
     let links = link.map_or(Link::ALL.to_vec(), |link| vec![link]);

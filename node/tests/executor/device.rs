@@ -66,6 +66,7 @@ fn networked(bench: &Bench, name: &str, script: &str) -> JobSpec {
         v4: Ipv4Addr::new(10, 201, 4, 4),
         v6: Ipv6Addr::new(0xfd00, 1, 2, 3, 4, 5, 6, 7),
         hosts: "127.0.0.1 localhost\n10.201.4.4 rank3\n10.201.4.5 rank4\n".to_owned(),
+        resolver: "nameserver 10.201.7.189\n".to_owned(),
         machines: "rank3 slots=1\nrank4 slots=1\n".to_owned(),
     });
     spec
@@ -74,13 +75,14 @@ fn networked(bench: &Bench, name: &str, script: &str) -> JobSpec {
 #[test]
 fn a_networked_job_has_its_names_and_addresses_and_no_power_over_them() {
     for (_, bench) in benches() {
-        let script = "uname -n; cat /etc/hosts /proc/net/dev /proc/net/if_inet6; \
+        let script = "uname -n; cat /etc/hosts /etc/resolv.conf /proc/net/dev /proc/net/if_inet6; \
                       ls /dev/net 2>&1; cat /proc/net/fib_trie";
         bench.run(&networked(&bench, "names", script));
         let said = bench.stdout("names");
         assert!(said.starts_with("rank3\n"), "{said}");
         for word in [
             "10.201.4.5 rank4",
+            "nameserver 10.201.7.189",
             "gb0:",
             "fd000001000200030004000500060007",
             "10.201.4.4",

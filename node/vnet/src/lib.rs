@@ -21,7 +21,8 @@
 //! 1. [`tun`], [`veth`] and [`fds`]: the supervisor of a job makes the device inside the job's
 //!    namespaces and hands its descriptor to the node.
 //! 2. [`engine`]: threads carry packets between the devices and the socket.
-//! 3. `user`: TCP inside this process, for a rank that has no device.
+//! 3. `names`: DNS inside the lease, answered by the node itself.
+//! 4. `user`: TCP inside this process, for a rank that has no device.
 
 pub mod address;
 pub mod drops;
@@ -31,6 +32,8 @@ pub mod engine;
 pub mod fds;
 pub mod keys;
 pub mod mirror;
+#[cfg(target_os = "linux")]
+mod names;
 #[cfg(target_os = "linux")]
 mod netlink;
 #[cfg(target_os = "linux")]

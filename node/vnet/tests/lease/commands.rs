@@ -69,6 +69,7 @@ pub(crate) fn execute(command: &str) -> String {
         ["spoof", from, to, count] => spoof(ip(from), ip(to), number(count)),
         ["say", to, text] => say(ip(to), text.as_bytes()),
         ["ping", to] => ping(to),
+        ["name", resolver, name] => named(ip(resolver), name),
         _ => panic!("unknown: {command}"),
     };
     result.unwrap_or_else(|error| format!("error: {error}"))
@@ -109,6 +110,28 @@ fn burst(to: IpAddr, count: usize, size: usize) -> std::io::Result<String> {
         back += usize::from(socket.recv(&mut buffer).is_ok_and(|bytes| bytes == size));
     }
     Ok(back.to_string())
+}
+
+/// Asks the lease's resolver for the IPv4 address of a name.
+fn named(resolver: IpAddr, name: &str) -> std::io::Result<String> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    socket.set_read_timeout(Some(Duration::from_secs(10)))?;
+    socket.connect((resolver, 53))?;
+    let labels = name.split('.').flat_map(|label| {
+        let length = std::iter::once(label.len() as u8);
+        length.chain(label.bytes())
+    });
+    let mut query = vec![0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    query.extend(labels);
+    query.extend([0, 0, 1, 0, 1]);
+    socket.send(&query)?;
+    let mut buffer = [0; 512];
+    let bytes = socket.recv(&mut buffer)?;
+    Ok(match (buffer[3] & 15, &buffer[query.len()..bytes]) {
+        (0, [.., a, b, c, d]) => Ipv4Addr::new(*a, *b, *c, *d).to_string(),
+        (3, []) => "unknown".to_owned(),
+        (code, _) => format!("code {code}"),
+    })
 }
 
 /// Sends bytes whose sum the other end has to tell.

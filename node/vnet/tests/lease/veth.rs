@@ -2,14 +2,15 @@
 
 use std::io::ErrorKind;
 
+use gridbay_vnet::address::{Plan, RESOLVER};
 use gridbay_vnet::veth;
 
 use crate::nodes::{Node, Two, until};
-use crate::rank::{Link, Rank};
+use crate::rank::{Link, Rank, lease, network};
 
 /// Datagrams and streams both ways, of both versions of IP.
 fn carries(two: &mut Two) {
-    assert!(two.works());
+    until("the first packet comes through", || two.works());
     let addresses = [two.ranks[0].address, two.ranks[1].address];
     for (from, to) in [(0, 1), (1, 0)] {
         let (rank, to) = (&mut two.ranks[from], addresses[to]);
@@ -32,6 +33,11 @@ fn two_ranks_without_tun_reach_one_another() {
     let status = two.nodes[0].status(60);
     assert_eq!(status.attached, [0]);
     assert!(status.pairs[0].sent.bytes > 20_000_000);
+    let plan = Plan::new(&network(), &lease(60));
+    let resolver = plan.rank(RESOLVER).expect("a resolver").v4;
+    let other = two.ranks[1].address.v4.to_string();
+    let name = format!("name {resolver} rank1");
+    assert_eq!(two.ranks[0].ask(&name), other, "names by DNS");
 }
 
 #[test]
