@@ -106,6 +106,12 @@ impl Two {
         let to = self.ranks[1].address.v4;
         self.ranks[0].reaches(to)
     }
+
+    /// Whether it does not.
+    pub(crate) fn fails(&mut self) -> bool {
+        let to = self.ranks[1].address.v4;
+        self.ranks[0].misses(to)
+    }
 }
 
 /// Waits until something holds, half a minute at the most.

@@ -21,6 +21,8 @@ use crate::commands;
 const VARIABLE: &str = "GRIDBAY_TEST_RANK";
 /// Longer than any command takes.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Tries of an echo, five a second, that should come back, and of one that should not.
+const TRIES: (usize, usize) = (200, 15);
 
 /// The network of all tests.
 pub(crate) fn network() -> NetworkId {
@@ -99,7 +101,12 @@ impl Rank {
 
     /// Whether a datagram to an address comes back, of several that are sent.
     pub(crate) fn reaches(&mut self, address: impl std::fmt::Display) -> bool {
-        self.ask(&format!("echo {address}")) == "yes"
+        self.ask(&format!("echo {address} {}", TRIES.0)) == "yes"
+    }
+
+    /// Whether none comes back, of some.
+    pub(crate) fn misses(&mut self, address: impl std::fmt::Display) -> bool {
+        self.ask(&format!("echo {address} {}", TRIES.1)) == "no"
     }
 }
 
