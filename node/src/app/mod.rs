@@ -299,10 +299,15 @@ impl Drop for Machine {
 
 impl Machine {
     async fn of(config: &Config) -> anyhow::Result<Machine> {
-        let (home, unisolated) = (config.home.clone(), config.unisolated);
+        let home = &config.home;
         let room = Room::of(home.path()).context("cannot see how much room the disk has")?;
-        let floor = room.floor();
-        let open = move || open_executor(&home, floor, unisolated);
+        let executor = ExecutorConfig {
+            floor: room.floor(),
+            link: config.link,
+            ..ExecutorConfig::new(home.path().join("jobs"))
+        };
+        let unisolated = config.unisolated;
+        let open = move || open_executor(executor, unisolated);
         let (executor, selling) = tokio::task::spawn_blocking(open).await??;
         Ok(Machine {
             executor,
@@ -321,12 +326,9 @@ impl Machine {
 /// job is started unless the owner says so: a stranger's job would run beside the node, as the same
 /// user.
 fn open_executor(
-    home: &Home,
-    floor: u64,
+    mut config: ExecutorConfig,
     unisolated: bool,
 ) -> anyhow::Result<(Arc<dyn Executor>, Selling)> {
-    let mut config = ExecutorConfig::new(home.path().join("jobs"));
-    config.floor = floor;
     if unisolated {
         config.isolation = Isolation::Preferred;
     }

@@ -7,6 +7,7 @@
 //! 3. All state that is looked up is under read locks for the length of the look-up.
 
 mod api;
+mod device;
 mod inbox;
 mod lease;
 mod mirror;
