@@ -83,7 +83,8 @@ impl Node {
         let bytes: Vec<u8> = (0..300_000_u32).map(|n| n as u8).collect();
         let mut back = vec![0; bytes.len()];
         let both = tokio::join!(write.write_all(&bytes), read.read_exact(&mut back));
-        (both.0.unwrap(), both.1.unwrap());
+        both.0.unwrap();
+        both.1.unwrap();
         assert!(back == bytes);
         answer.join().unwrap();
     }
