@@ -29,7 +29,7 @@ use crate::body::halt::Reopen as _;
 use crate::body::jobs::Jobs;
 use crate::body::room::{self, Room};
 use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
-use crate::cluster::{Clusters, mirrors};
+use crate::cluster::{Clusters, mirrors, streams};
 use crate::config::{Config, Home, Taken};
 use crate::executor::{
     Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support, runtimes,
@@ -114,6 +114,7 @@ pub async fn run(
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
     tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
     tokio::spawn(mirrors::keep(clusters.clone(), net.clone()));
+    tokio::spawn(streams::keep(clusters.clone(), net.clone()));
     join(&handle, joining).await?;
     let (stop_sender, owner) = watch::channel(false);
     let backend = Arc::new(NodeBackend::new(BackendParts {
