@@ -34,8 +34,8 @@ trap 'exit 143' TERM INT
 
 # Settings of Spark on whichever rank a command runs.
 settings="export SPARK_HOME='$SPARK_HOME' SPARK_LOCAL_IP=\$GRIDBAY_ADDRESS HOME=\$PWD \
-SPARK_DAEMON_MEMORY=128m SPARK_DAEMON_JAVA_OPTS='$small $quick' SPARK_LOCAL_DIRS=\$PWD/spark \
-PYSPARK_PYTHON=/usr/bin/python3 HADOOP_USER_NAME=job;"
+JAVA_TOOL_OPTIONS='$small' SPARK_DAEMON_MEMORY=128m SPARK_DAEMON_JAVA_OPTS='$quick' \
+SPARK_LOCAL_DIRS=\$PWD/spark PYSPARK_PYTHON=/usr/bin/python3 HADOOP_USER_NAME=job;"
 
 eval "$settings"
 "$SPARK_HOME/bin/spark-class" org.apache.spark.deploy.master.Master \
@@ -52,9 +52,9 @@ org.apache.spark.deploy.worker.Worker --host \$GRIDBAY_ADDRESS --cores 1 --memor
 done
 
 "$SPARK_HOME/bin/spark-submit" --master "$master" --name gridbay \
-    --driver-memory 512m --executor-memory 512m --driver-java-options "$small $quick" \
-    --conf "spark.executor.extraJavaOptions=$small" --conf spark.executor.cores=1 \
-    --conf "spark.cores.max=$GRIDBAY_SIZE" --conf spark.ui.enabled=false \
+    --driver-memory 512m --executor-memory 512m --driver-java-options "$quick" \
+    --conf spark.executor.cores=1 --conf "spark.cores.max=$GRIDBAY_SIZE" \
+    --conf spark.ui.enabled=false \
     --conf "spark.driver.host=$GRIDBAY_ADDRESS" \
     --conf spark.scheduler.minRegisteredResourcesRatio=1.0 \
     --conf spark.scheduler.maxRegisteredResourcesWaitingTime=120s \
