@@ -143,7 +143,9 @@ pub const VIAS: usize = 4;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RelayWay {
-    /// Address and port of the relay.
+    /// The relay's node: where no packets pass, a stream of the overlay leads to it.
+    pub node: PublicKey,
+    /// Address and port at which it takes packets.
     pub place: String,
     /// What stands in front of each packet to it: of the node that is told, for this member alone.
     #[serde(with = "byte_array")]
@@ -274,6 +276,7 @@ mod tests {
         assert!(!twice.is_valid(), "one key for two");
         let mut relayed = good.clone();
         let way = |place: &str| RelayWay {
+            node: SecretKey::from_seed(&[9; 32]).public(),
             place: place.to_owned(),
             ticket: [1; 16],
         };

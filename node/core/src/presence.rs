@@ -16,6 +16,8 @@ pub enum Way {
     Punched,
     /// Through a relay.
     Relay,
+    /// Over a stream of the overlay.
+    Stream,
 }
 
 impl Way {
@@ -26,6 +28,7 @@ impl Way {
             Way::Direct => "direct",
             Way::Punched => "punched",
             Way::Relay => "relay",
+            Way::Stream => "stream",
         }
     }
 }

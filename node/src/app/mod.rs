@@ -29,7 +29,7 @@ use crate::body::halt::Reopen as _;
 use crate::body::jobs::Jobs;
 use crate::body::room::{self, Room};
 use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
-use crate::cluster::{Clusters, mirrors};
+use crate::cluster::{Clusters, mirrors, streams};
 use crate::config::{Config, Home, Taken};
 use crate::executor::{
     Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support, runtimes,
@@ -114,6 +114,7 @@ pub async fn run(
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
     tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
     tokio::spawn(mirrors::keep(clusters.clone(), net.clone()));
+    tokio::spawn(streams::keep(clusters.clone(), net.clone()));
     join(&handle, joining).await?;
     let (stop_sender, owner) = watch::channel(false);
     let backend = Arc::new(NodeBackend::new(BackendParts {
@@ -298,10 +299,15 @@ impl Drop for Machine {
 
 impl Machine {
     async fn of(config: &Config) -> anyhow::Result<Machine> {
-        let (home, unisolated) = (config.home.clone(), config.unisolated);
+        let home = &config.home;
         let room = Room::of(home.path()).context("cannot see how much room the disk has")?;
-        let floor = room.floor();
-        let open = move || open_executor(&home, floor, unisolated);
+        let executor = ExecutorConfig {
+            floor: room.floor(),
+            link: config.link,
+            ..ExecutorConfig::new(home.path().join("jobs"))
+        };
+        let unisolated = config.unisolated;
+        let open = move || open_executor(executor, unisolated);
         let (executor, selling) = tokio::task::spawn_blocking(open).await??;
         Ok(Machine {
             executor,
@@ -320,12 +326,9 @@ impl Machine {
 /// job is started unless the owner says so: a stranger's job would run beside the node, as the same
 /// user.
 fn open_executor(
-    home: &Home,
-    floor: u64,
+    mut config: ExecutorConfig,
     unisolated: bool,
 ) -> anyhow::Result<(Arc<dyn Executor>, Selling)> {
-    let mut config = ExecutorConfig::new(home.path().join("jobs"));
-    config.floor = floor;
     if unisolated {
         config.isolation = Isolation::Preferred;
     }

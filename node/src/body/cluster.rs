@@ -4,15 +4,18 @@ use super::Body;
 use crate::executor::{Interface, Network};
 use crate::overlay;
 use gridbay_core::agent::{AgentReply, RunId};
-use gridbay_core::cluster::Cluster;
+use gridbay_core::cluster::{Cluster, GUESTS, RANKS};
 use gridbay_core::input::AnswerToken;
 use gridbay_core::relay::{Grant, Purse, Signed};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_vnet::address::{Plan, short_name};
+use gridbay_vnet::address::{Plan, RESOLVER, short_name};
 use serde::Serialize;
 use std::net::IpAddr;
+
+/// The resolver's rank is neither a task's nor a user's.
+const _: () = assert!(RANKS <= RESOLVER && RESOLVER < GUESTS.start);
 
 impl Body {
     /// Opens a network or changes its members. It takes some milliseconds at the first one.
@@ -106,6 +109,7 @@ impl Body {
             v4: address.v4,
             v6: address.v6,
             hosts: plan.hosts_file(tasks),
+            resolver: plan.resolver_file(),
             machines: plan.machine_file(tasks, 1),
         });
         (spec, network)

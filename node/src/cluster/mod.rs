@@ -8,7 +8,8 @@
 //! 4. Where the node is a member as the buyer's or a guest's, it has no device: its owner's
 //!    connections are made by the node itself ([`dial`](Clusters::dial)).
 //! 5. A node behind a NAT has others tell it from where they see it (`mirrors`).
-//! 6. A device leaves with its job, and a network when its lease has no task here any more, or when
+//! 6. Where no datagram passes, a stream of the overlay carries them (`streams`).
+//! 7. A device leaves with its job, and a network when its lease has no task here any more, or when
 //!    the node ends: keys are erased, and nothing is answered.
 
 mod dial;
@@ -16,6 +17,7 @@ pub(crate) mod mirrors;
 mod places;
 pub(crate) mod reach;
 mod relay;
+pub(crate) mod streams;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -34,6 +36,7 @@ use gridbay_vnet::engine::{
 use gridbay_vnet::keys::Secret;
 
 use crate::executor::Handed;
+use streams::Streams;
 
 /// The networks. Cheap to clone.
 #[derive(Clone)]
@@ -47,12 +50,15 @@ struct Inner {
     devices: BTreeMap<RunId, Device>,
     /// What it carries for others.
     relayed: BTreeMap<(Purse, LeaseId), Vec<Tickets>>,
+    streams: Streams,
 }
 
 /// This node's own part in a network.
 struct Own {
     secret: Secret,
     ranks: Vec<u32>,
+    /// The others, as they were last told.
+    members: Vec<Member>,
     /// Its place as a user's.
     user: Option<Arc<User>>,
 }
@@ -73,6 +79,7 @@ impl Clusters {
             open: BTreeMap::new(),
             devices: BTreeMap::new(),
             relayed: BTreeMap::new(),
+            streams: Streams::default(),
         })))
     }
 
@@ -198,10 +205,11 @@ impl Inner {
     /// The public key of this node in the network, which is open now with these members.
     fn open(&mut self, cluster: &Cluster) -> Result<[u8; 32], EngineError> {
         let (lease, network) = (cluster.lease, self.network);
-        let members: Vec<engine::Member> = cluster.others.iter().map(member).collect();
-        let same = |own: &&Own| own.ranks == cluster.ranks;
-        if let Some(own) = self.open.get(&lease).filter(same) {
+        let members = self.members_of(&cluster.others);
+        let same = |own: &&mut Own| own.ranks == cluster.ranks;
+        if let Some(own) = self.open.get_mut(&lease).filter(same) {
             let public = own.secret.public();
+            own.members.clone_from(&cluster.others);
             self.engine()?.set_members(&lease, &members)?;
             return Ok(public);
         }
@@ -235,10 +243,21 @@ impl Inner {
         let own = Own {
             secret,
             ranks,
+            members: cluster.others.clone(),
             user,
         };
         self.open.insert(lease, own);
         Ok(public)
+    }
+
+    /// Members with the ways to them.
+    fn members_of(&self, members: &[Member]) -> Vec<engine::Member> {
+        let member = |member: &Member| engine::Member {
+            public: member.card.public,
+            ranks: member.ranks.clone(),
+            candidates: places::candidates(member, |peer| self.streams.at(peer)),
+        };
+        members.iter().map(member).collect()
     }
 
     /// Attaches the devices of a lease that wait.
@@ -256,14 +275,6 @@ impl Inner {
                 Err(error) => tracing::warn!(%job, %error, "a job without its network"),
             }
         }
-    }
-}
-
-fn member(member: &Member) -> engine::Member {
-    engine::Member {
-        public: member.card.public,
-        ranks: member.ranks.clone(),
-        candidates: places::candidates(member),
     }
 }
 

@@ -3,7 +3,10 @@
 use std::net::{IpAddr, SocketAddr};
 
 use gridbay_core::cluster::{Member, PLACES};
+use gridbay_protocol::keys::PublicKey;
 use gridbay_vnet::path::{Candidate, Kind, WAYS};
+
+use super::streams::RELAYS;
 
 /// The places of a machine with these addresses, at most [`PLACES`]. Loopback only counts where
 /// there is nothing else: for networks of one machine.
@@ -20,9 +23,12 @@ pub(super) fn of(hosts: &[IpAddr], port: u16) -> Vec<String> {
     places
 }
 
-/// The ways to a member: where its NAT lets it be seen, its own places, and the relays that carry
-/// to it, which have room in any case.
-pub(super) fn candidates(member: &Member) -> Vec<Candidate> {
+/// The ways to a member: where its NAT lets it be seen, its own places, and then those that have
+/// room in any case: the relays that carry to it, and streams, of which `stream` says where one is.
+pub(super) fn candidates(
+    member: &Member,
+    stream: impl Fn(&PublicKey) -> Option<SocketAddr>,
+) -> Vec<Candidate> {
     let address = |place: &String| place.parse().ok().filter(is_sound);
     let places = member.card.places.iter().filter_map(address);
     let outside = member.card.outside.iter().filter_map(address);
@@ -32,9 +38,14 @@ pub(super) fn candidates(member: &Member) -> Vec<Candidate> {
         let at = address(&way.place)?;
         Some(Candidate::relay(at, way.ticket))
     });
-    let relays: Vec<Candidate> = relays.collect();
-    let mut all: Vec<Candidate> = own.take(WAYS.saturating_sub(relays.len())).collect();
-    all.extend(relays);
+    let mut last: Vec<Candidate> = relays.collect();
+    last.extend(stream(&member.node).map(|at| Candidate::at(Kind::Stream, at)));
+    let mut relays: Vec<_> = member.relays.iter().map(|w| (w.node, w.ticket)).collect();
+    relays.dedup();
+    let by_stream = |(node, ticket)| Some(Candidate::relay_stream(stream(&node)?, ticket));
+    last.extend(relays.into_iter().filter_map(by_stream).take(RELAYS));
+    let mut all: Vec<Candidate> = own.take(WAYS.saturating_sub(last.len())).collect();
+    all.extend(last);
     all
 }
 
@@ -56,7 +67,7 @@ fn kind(at: &SocketAddr) -> Kind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_core::cluster::{Card, RelayWay};
+    use gridbay_core::cluster::{Card, RelayWay, VIAS};
     use gridbay_protocol::keys::SecretKey;
 
     #[test]
@@ -92,6 +103,7 @@ mod tests {
             outside: Some("192.0.2.3:9".to_owned()),
         };
         let way = |place: &str| RelayWay {
+            node: SecretKey::from_seed(&[2; 32]).public(),
             place: place.to_owned(),
             ticket: [7; 16],
         };
@@ -102,7 +114,7 @@ mod tests {
             relays: vec![way("192.0.2.9:7"), way("224.0.0.1:7")],
         };
         let kinds = |member: &Member| {
-            candidates(member)
+            candidates(member, |_| None)
                 .iter()
                 .map(|c| c.kind)
                 .collect::<Vec<_>>()
@@ -114,5 +126,13 @@ mod tests {
         member.card.places = vec!["10.0.0.1:7".to_owned(); PLACES];
         let kinds = kinds(&member);
         assert_eq!((kinds.len(), kinds.last()), (WAYS, Some(&Kind::Relay)));
+        member.relays = vec![way("192.0.2.9:7"); VIAS];
+        for (at, way) in (1..).zip(&mut member.relays) {
+            (way.node, way.ticket) = (SecretKey::from_seed(&[at; 32]).public(), [at; 16]);
+        }
+        let all = candidates(&member, |_| Some("127.0.0.1:9".parse().unwrap()));
+        let of = |kind| all.iter().filter(|c| c.kind == kind).count();
+        let counts = [Kind::Lan, Kind::Relay, Kind::Stream, Kind::RelayStream].map(of);
+        assert_eq!((counts, all.len()), ([1, VIAS, 1, 2], WAYS));
     }
 }

@@ -32,6 +32,7 @@ pub(crate) fn way(kind: Kind) -> Way {
         Kind::Lan => Way::Lan,
         Kind::Direct => Way::Direct,
         Kind::Punched => Way::Punched,
-        Kind::Relay => Way::Relay,
+        Kind::Relay | Kind::RelayStream => Way::Relay,
+        Kind::Stream => Way::Stream,
     }
 }

@@ -4,6 +4,7 @@
 //! the node sees [`Config`]: parsed, in range, paths resolved.
 
 mod attributes;
+mod device;
 mod home;
 mod net;
 pub mod parse;
@@ -20,6 +21,7 @@ pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{ConfigError, Origin, RawConfig, Sources};
 pub use solver::SolverConfig;
 
+use crate::executor::Link;
 use gridbay_protocol::class::name_is_valid;
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
@@ -60,6 +62,8 @@ pub struct Config {
     pub unisolated: bool,
     /// UDP port for the private networks of leases; 0 for a free one.
     pub cluster_port: u16,
+    /// What jobs' devices in those networks are; `None` for the best that this machine has.
+    pub link: Option<Link>,
     /// What it carries for others' networks.
     pub relay: RelayConfig,
     /// The node's statements about itself, by the names that adverts use.
@@ -166,6 +170,7 @@ impl Config {
             })?,
             unisolated: read(raw, "jobs.unisolated", net::switch)?,
             cluster_port: read(raw, "cluster.port", net::port)?,
+            link: read(raw, "cluster.device", device::link)?,
             relay: relay::check(raw)?,
             attributes: attributes::check(raw)?,
             provider: provider::check(raw)?,

@@ -89,6 +89,8 @@ keys! {
         "time after which a circuit is closed";
     "cluster.port": Number = 7412,
         "UDP port for the private networks of leases; 0 takes a free one";
+    "cluster.device": Text = "auto",
+        "what the devices of jobs in their leases' networks are: tun, veth where there is no /dev/net/tun, or auto for the first that works";
     "cluster.relay": Text = "off",
         "whether this node, once others can reach it, relays packets of leases' networks for those who lease a unit of it: on or off";
     "cluster.relay-bytes": Size = "16GiB",

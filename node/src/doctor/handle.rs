@@ -62,6 +62,7 @@ impl NodeBackend {
             }),
             jobs: self.jobs_fact(),
             no_device: self.no_device(),
+            no_tun: self.no_tun(),
             cut,
         }
     }
@@ -86,6 +87,13 @@ impl NodeBackend {
         let sells = selling.check(Isolation::Process).is_ok();
         let why = selling.no_device().filter(|_| sells);
         why.map(str::to_owned)
+    }
+
+    fn no_tun(&self) -> Option<String> {
+        let selling = &self.parts.selling;
+        let sells = selling.check(Isolation::Process).is_ok();
+        let lesser = selling.lesser_link().filter(|_| sells);
+        lesser.map(|(_, why)| why.to_owned())
     }
 
     fn jobs_fact(&self) -> JobsFact {

@@ -36,7 +36,8 @@ pub(super) fn jobs(fact: &JobsFact) -> Option<Finding> {
             Kind::NoJobs,
             "this node sells nothing: strangers' jobs would not be isolated",
             why,
-            "let users make namespaces (see docs/sandbox.md) if it is to sell; buying needs none",
+            "if it is to sell, let users make namespaces (by sysctl or an AppArmor profile), or run the \
+             node as root; see docs/cluster.md and docs/sandbox.md; buying needs none",
         )),
     }
 }
@@ -47,13 +48,25 @@ pub(super) fn network(why: &str) -> Finding {
         Kind::NoClusters,
         "jobs that want a network of their own do not run here",
         why,
-        "open the device to users (chmod 666 /dev/net/tun, as Debian, Ubuntu and Fedora have it) \
-         and let users make namespaces (see docs/cluster.md)",
+        "let users make namespaces (by sysctl or an AppArmor profile) or run the node as root, and open \
+         /dev/net/tun to users (chmod 666) or have a kernel with veth and packet sockets; see \
+         docs/cluster.md",
+    )
+}
+
+/// Why jobs' networks have no TUN devices, although they work.
+pub(super) fn no_tun(why: &str) -> Finding {
+    Finding::new(
+        Kind::NoTun,
+        "jobs' networks work by virtual cables (veth), because there are no TUN devices for them",
+        why,
+        "nothing has to be done; to have TUN devices, open /dev/net/tun to users (chmod 666)",
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Severity;
     use super::*;
 
     #[test]
@@ -67,5 +80,8 @@ mod tests {
             assert_eq!(jobs(&fact).unwrap().kind, kind);
         }
         assert_eq!(network("open: EACCES").kind, Kind::NoClusters);
+        let cable = no_tun("tun: EACCES");
+        assert_eq!((cable.kind, &*cable.why), (Kind::NoTun, "tun: EACCES"));
+        assert_eq!(cable.severity, Severity::Hint);
     }
 }

@@ -87,6 +87,8 @@ pub enum Kind {
     JobsWatched,
     /// Jobs have no private network of their lease.
     NoClusters,
+    /// They have one without TUN devices.
+    NoTun,
 }
 
 impl Kind {

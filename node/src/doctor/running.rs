@@ -74,6 +74,8 @@ pub struct Running {
     pub jobs: JobsFact,
     /// Why strangers' jobs have no private network of their lease, if they have none.
     pub no_device: Option<String>,
+    /// Why their devices there are no TUN devices, if that was tried.
+    pub no_tun: Option<String>,
     /// Members of leases' networks that it does not reach.
     pub cut: Vec<PairFact>,
 }
@@ -90,6 +92,8 @@ pub fn running(facts: &Running) -> Vec<Finding> {
     found.extend(super::jobs::jobs(&facts.jobs));
     let no_device = facts.no_device.as_deref();
     found.extend(no_device.map(super::jobs::network));
+    let no_tun = facts.no_tun.as_deref();
+    found.extend(no_tun.map(super::jobs::no_tun));
     found.extend(facts.cut.iter().map(super::pairs::pair));
     found
 }

@@ -37,6 +37,31 @@ pub enum Support {
     Watched,
 }
 
+/// What a job's device in its lease's network is. A job does not see a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Link {
+    /// A TUN device.
+    #[default]
+    Tun,
+    /// One end of a virtual cable, whose other end is a packet socket.
+    Veth,
+}
+
+impl Link {
+    /// All, the best first.
+    pub const ALL: [Link; 2] = [Link::Tun, Link::Veth];
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tun => "tun",
+            Self::Veth => "veth",
+        })
+    }
+}
+
 /// For what an older record does not tell.
 const fn absent() -> Support {
     Support::Absent
@@ -68,6 +93,12 @@ pub struct Capabilities {
     /// Why jobs have no device in their lease's network, where they have none.
     #[serde(default)]
     pub no_device: Option<String>,
+    /// What that device is, where they have one.
+    #[serde(default)]
+    pub link: Link,
+    /// Why it is not a better one, if that was tried.
+    #[serde(default)]
+    pub no_better_link: Option<String>,
     /// Wall limit of the tree.
     pub wall: Support,
     /// Processor seconds, per process.
@@ -108,6 +139,8 @@ impl Capabilities {
             filesystem: how,
             network: how,
             no_device: None,
+            link: Link::Tun,
+            no_better_link: None,
             wall: how,
             cpu: how,
             processors: how,

@@ -33,7 +33,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde::{Deserialize, Serialize};
 
-use super::capability::Tier;
+use super::capability::{Link, Tier};
 use super::cgroup::Group;
 use super::job::JobSpec;
 use super::outcome::{Exit, Finished, Status, Usage};
@@ -49,6 +49,9 @@ const MAX_FILE: u64 = 1 << 20;
 pub(super) struct Launch {
     pub(super) spec: JobSpec,
     pub(super) tier: Tier,
+    /// What its device is, if it has one.
+    #[serde(default)]
+    pub(super) link: Link,
     pub(super) read_only: Vec<PathBuf>,
     /// Free bytes of the disk below which the job ends.
     #[serde(default)]
@@ -71,7 +74,8 @@ pub(super) enum Control {
 /// The device of a job in its lease's network.
 #[derive(Debug)]
 pub struct Handed {
-    /// A TUN device: packets with the kernel's header for offloads.
+    /// A TUN device, or the packet socket that stands for one: packets with the kernel's header for
+    /// offloads.
     pub device: OwnedFd,
     /// Comes to its end with the job.
     pub ends: UnixStream,
@@ -339,6 +343,7 @@ mod tests {
         Launch {
             spec,
             tier: Tier::Plain,
+            link: Link::Tun,
             group: None,
             read_only: Vec::new(),
             floor: 0,

@@ -116,6 +116,9 @@ pub struct Interface {
     pub v6: Ipv6Addr,
     /// The text of its `/etc/hosts`.
     pub hosts: String,
+    /// The text of its `/etc/resolv.conf`; empty if it has none.
+    #[serde(default)]
+    pub resolver: String,
     /// The text of its list of machines ([`MACHINES`](crate::rank::MACHINES)).
     pub machines: String,
 }

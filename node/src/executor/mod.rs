@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-pub use capability::{Capabilities, Support, Tier, WeightBy};
+pub use capability::{Capabilities, Link, Support, Tier, WeightBy};
 pub use error::ExecutorError;
 pub use folder::Handed;
 pub use job::{

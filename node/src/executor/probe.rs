@@ -2,8 +2,8 @@
 //!
 //! Tiers are tried from the highest that the owner admits downwards; the first in which the job
 //! returns 0 is the answer. The properties of the tier then fix how each bound holds in it. With
-//! namespaces the job first has a device in a lease's network; where that alone fails it runs once
-//! more without one.
+//! namespaces the job first has a device in a lease's network, of each kind that there is until one
+//! works; where that alone fails it runs once more without one.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -11,13 +11,13 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Executor;
-use super::capability::{Capabilities, Support, Tier, WeightBy};
+use super::capability::{Capabilities, Link, Support, Tier, WeightBy};
 use super::cgroup::Groups;
 use super::error::ExecutorError;
 use super::job::{Interface, JobName, JobSpec, Network};
 use super::outcome::{Exit, KillReason, Started, Status};
 use super::process::{Isolation, ProcessExecutor};
-use super::sandbox::{self, sys};
+use super::sandbox::{self, NO_DEVICE, sys};
 
 /// How long the probe's job may take in all.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -28,6 +28,7 @@ const LOOK: Duration = Duration::from_millis(2);
 pub(super) fn run(
     executor: &ProcessExecutor,
     isolation: Isolation,
+    link: Option<Link>,
 ) -> Result<Capabilities, ExecutorError> {
     let tiers: &[Tier] = match isolation {
         Isolation::Required => &[Tier::Namespaces],
@@ -36,11 +37,16 @@ pub(super) fn run(
     };
     let mut passed_over = None;
     for tier in tiers {
-        let (result, no_device) = try_with_device(executor, *tier)?;
+        let (result, device) = try_with_device(executor, *tier, link)?;
         match result {
             Ok((started, spawn_us)) => {
                 let mut found = describe(*tier, &started, spawn_us, passed_over);
-                found.no_device = no_device;
+                match device {
+                    Ok((link, no_better)) => {
+                        (found.link, found.no_better_link) = (link, no_better);
+                    }
+                    Err(reason) => found.no_device = Some(reason),
+                }
                 return Ok(weighed(found, executor.groups()));
             }
             Err(reason) => passed_over = Some(reason),
@@ -54,27 +60,45 @@ pub(super) fn run(
 /// When the probe's job began and how long that took in microseconds, or why it did not.
 type Tried = Result<(Started, u64), String>;
 
-/// Tries a tier with a device, and without one where there is none to be had: then also why.
+/// The device with which it was tried, and why it was not a better one; or why without any.
+type Device = Result<(Link, Option<String>), String>;
+
+/// Tries a tier with a device, of that kind or of each, and without one where there is none to be
+/// had.
 fn try_with_device(
     executor: &ProcessExecutor,
     tier: Tier,
-) -> Result<(Tried, Option<String>), ExecutorError> {
+    link: Option<Link>,
+) -> Result<(Tried, Device), ExecutorError> {
+    let without = || try_tier(executor, tier, Network::None, Link::default());
     if tier == Tier::Plain {
         let reason = "jobs have no namespaces of their own".to_owned();
-        return Ok((try_tier(executor, tier, Network::None)?, Some(reason)));
+        return Ok((without()?, Err(reason)));
     }
     let place = Interface {
         host: "rank0".to_owned(),
         v4: Ipv4Addr::new(10, 201, 0, 1),
         v6: Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1),
         hosts: "127.0.0.1 localhost\n".to_owned(),
+        resolver: String::new(),
         machines: String::new(),
     };
-    match try_tier(executor, tier, Network::Lease(place))? {
-        // Whatever else it was, fails once more.
-        Err(reason) => Ok((try_tier(executor, tier, Network::None)?, Some(reason))),
-        tried => Ok((tried, None)),
+    let links = link.map_or(Link::ALL.to_vec(), |link| vec![link]);
+    let mut reasons = Vec::new();
+    for link in links {
+        match try_tier(executor, tier, Network::Lease(place.clone()), link)? {
+            Err(reason) => {
+                let of_device = reason.starts_with(NO_DEVICE);
+                reasons.push(reason);
+                // Whatever else it was, fails once more.
+                if !of_device {
+                    break;
+                }
+            }
+            tried => return Ok((tried, Ok((link, reasons.pop())))),
+        }
     }
+    Ok((without()?, Err(reasons.join("; "))))
 }
 
 /// Runs `/bin/true` in one tier.
@@ -82,6 +106,7 @@ fn try_tier(
     executor: &ProcessExecutor,
     tier: Tier,
     network: Network,
+    link: Link,
 ) -> Result<Tried, ExecutorError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +117,7 @@ fn try_tier(
     spec.network = network;
     let (_, before) = sys::clocks();
     let result = executor
-        .start_in(&spec, tier)
+        .start_in(&spec, tier, link)
         .and_then(|()| end_of(executor, &job));
     let result = result.map(|(started, exit)| match (started, exit) {
         (Some(started), Exit::Exited(0)) => {
@@ -169,6 +194,8 @@ fn describe(
         // In the plain tier the seccomp filter refuses all sockets but local ones.
         network: Support::Enforced,
         no_device: None,
+        link: Link::default(),
+        no_better_link: None,
         wall: Support::Enforced,
         cpu: Support::Enforced,
         weight: if sys::groups_by_session() {

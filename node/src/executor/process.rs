@@ -14,7 +14,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::net::unix::pipe;
 
-use super::capability::{Capabilities, Tier};
+use super::capability::{Capabilities, Link, Tier};
 use super::cgroup::{Group, Groups};
 use super::error::ExecutorError as Error;
 use super::folder::{Control, Folder, Handed, Launch};
@@ -52,6 +52,8 @@ pub struct Config {
     pub jobs: PathBuf,
     /// Demand on the isolation.
     pub isolation: Isolation,
+    /// What the devices of jobs in their leases' networks are; `None` for the best that there is.
+    pub link: Option<Link>,
     /// More of the host that jobs may read, absolute paths, such as `/opt/software`.
     pub read_only: Vec<PathBuf>,
     /// Free bytes of the disk below which jobs end, so that the machine has room for what matters
@@ -66,6 +68,7 @@ impl Config {
             supervisor: "/proc/self/exe".into(),
             jobs: jobs.into(),
             isolation: Isolation::Required,
+            link: None,
             read_only: Vec::new(),
             floor: 0,
         }
@@ -76,7 +79,7 @@ impl Config {
 #[derive(Debug)]
 pub struct ProcessExecutor {
     config: Config,
-    tier: OnceLock<Tier>,
+    found: OnceLock<(Tier, Link)>,
     /// Control groups of the jobs, where the node was given some.
     groups: Option<Groups>,
 }
@@ -94,7 +97,7 @@ impl ProcessExecutor {
         Ok(Self {
             groups: Groups::find(&config.jobs),
             config,
-            tier: OnceLock::new(),
+            found: OnceLock::new(),
         })
     }
 
@@ -111,16 +114,16 @@ impl ProcessExecutor {
         }
     }
 
-    /// The tier that jobs get, found by a probe the first time.
-    fn tier(&self) -> Result<Tier, Error> {
-        match self.tier.get() {
-            Some(tier) => Ok(*tier),
-            None => Ok(self.probe()?.tier),
+    /// The tier that jobs get, and what their devices are: found by a probe the first time.
+    fn found(&self) -> Result<(Tier, Link), Error> {
+        match self.found.get() {
+            Some(found) => Ok(*found),
+            None => self.probe().map(|found| (found.tier, found.link)),
         }
     }
 
-    /// Starts a prepared job in a given tier.
-    pub(super) fn start_in(&self, spec: &JobSpec, tier: Tier) -> Result<(), Error> {
+    /// Starts a prepared job in a given tier, with that kind of device if it has one.
+    pub(super) fn start_in(&self, spec: &JobSpec, tier: Tier, link: Link) -> Result<(), Error> {
         spec.check()?;
         let job = &spec.job;
         let folder = self.prepared(job)?;
@@ -138,6 +141,7 @@ impl ProcessExecutor {
         let launch = Launch {
             spec: spec.clone(),
             tier,
+            link,
             read_only: self.config.read_only.clone(),
             // A probe holds nothing, and tells what the machine can do, not how full it is.
             floor: if job.as_str().starts_with('.') {
@@ -248,9 +252,11 @@ impl Executor for ProcessExecutor {
     }
 
     fn probe(&self) -> Result<Capabilities, Error> {
-        let found = probe::run(self, self.config.isolation)?;
+        let found = probe::run(self, self.config.isolation, self.config.link)?;
+        let (tier, link) = *self.found.get_or_init(|| (found.tier, found.link));
         Ok(Capabilities {
-            tier: *self.tier.get_or_init(|| found.tier),
+            tier,
+            link,
             ..found
         })
     }
@@ -279,7 +285,8 @@ impl Executor for ProcessExecutor {
 
     fn start(&self, spec: &JobSpec) -> Result<(), Error> {
         spec.check()?;
-        self.start_in(spec, self.tier()?)
+        let (tier, link) = self.found()?;
+        self.start_in(spec, tier, link)
     }
 
     fn status(&self, job: &JobName) -> Result<Status, Error> {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use gridbay_core::needs::{DASK, MPI, NETWORK};
 use gridbay_protocol::class::Isolation;
 
-use super::capability::{Capabilities, Support, Tier};
+use super::capability::{Capabilities, Link, Support, Tier};
 
 /// Attribute of adverts: the tier that strangers' jobs run in.
 const SANDBOX: &str = "x.sandbox";
@@ -117,6 +117,12 @@ impl Selling {
         found.no_device.as_deref()
     }
 
+    /// What jobs' devices are where they are not the best there is, and why.
+    pub fn lesser_link(&self) -> Option<(Link, &str)> {
+        let found = self.found.as_ref().ok()?;
+        Some((found.link, found.no_better_link.as_deref()?))
+    }
+
     /// Names of the bounds that are watched and not enforced.
     pub fn watched(&self) -> Vec<&'static str> {
         let Ok(found) = &self.found else {
@@ -140,7 +146,7 @@ impl Selling {
         {
             all.insert(SANDBOX.to_owned(), found.tier.to_string());
             if found.no_device.is_none() {
-                all.insert(NETWORK.to_owned(), "tun".to_owned());
+                all.insert(NETWORK.to_owned(), found.link.to_string());
                 all.extend(self.runtimes.clone());
             }
             let watched = self.watched().join("+");
@@ -161,6 +167,7 @@ impl Selling {
             (Ok(found), Ok(())) => tracing::info!(
                 tier = %found.tier,
                 watched = self.watched().join(", "),
+                device = found.no_device.is_none().then(|| tracing::field::display(found.link)),
                 "strangers' jobs run isolated"
             ),
             (_, Err(why)) => {
@@ -206,6 +213,28 @@ mod tests {
         let none = Selling::new(Err("clone: EPERM".to_owned()), true);
         let why = none.check(Isolation::Process).unwrap_err();
         assert!(why.to_string().contains("clone: EPERM"));
+    }
+
+    #[test]
+    fn an_advert_tells_what_the_devices_of_jobs_are() {
+        let of = |link, no_device: Option<&str>| {
+            let found = Capabilities {
+                link,
+                no_device: no_device.map(str::to_owned),
+                no_better_link: (link == Link::Veth).then(|| "tun: EACCES".to_owned()),
+                ..found(Tier::Namespaces, Support::Enforced)
+            };
+            Selling::new(Ok(found), false)
+        };
+        let said = |selling: &Selling| selling.attributes().get(NETWORK).cloned();
+        let (tun, veth) = (of(Link::Tun, None), of(Link::Veth, None));
+        let none = of(Link::Tun, Some("EACCES"));
+        assert_eq!(said(&tun).as_deref(), Some("tun"));
+        assert_eq!(said(&veth).as_deref(), Some("veth"));
+        assert_eq!(said(&none), None);
+        assert!(!veth.lacking().contains(&NETWORK) && none.lacking().contains(&NETWORK));
+        assert_eq!(tun.lesser_link(), None);
+        assert_eq!(veth.lesser_link(), Some((Link::Veth, "tun: EACCES")));
     }
 
     #[test]

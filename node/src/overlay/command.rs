@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::error::{LookupError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
+use super::packets;
 use super::peers::marks::Mark;
 
 /// Where the answer to a request goes.
@@ -63,6 +64,13 @@ pub(crate) enum Command {
         peer: PeerId,
         addresses: Vec<Multiaddr>,
         reply: oneshot::Sender<Sought>,
+    },
+    DialDirect {
+        peer: PeerId,
+    },
+    Packets {
+        peer: PeerId,
+        reply: packets::Reply,
     },
     Record {
         peer: PeerId,

@@ -3,7 +3,8 @@
 //! Calls that need no answer never wait: they put a command into the bounded queue or return
 //! [`OverlayError::Busy`]. They can be made from any thread, also outside of tokio.
 
-use std::sync::Arc;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gridbay_protocol::node_record::NodeRecord;
@@ -13,6 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::command::{Command, Found};
 use super::error::{LookupError, OverlayError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
+use super::packets::{Incoming, Packets};
 use super::peers::marks::Mark;
 use super::shared::Shared;
 use super::stats::{Count, OverlayStats};
@@ -27,6 +29,7 @@ pub struct OverlayHandle {
     pub(crate) peers: watch::Receiver<Arc<[PeerInfo]>>,
     pub(crate) listening: watch::Receiver<Arc<[Multiaddr]>>,
     pub(crate) whereabouts: watch::Receiver<Whereabouts>,
+    pub(crate) incoming: Arc<Mutex<Option<Incoming>>>,
     pub(crate) stop: Arc<watch::Sender<bool>>,
     pub(crate) done: watch::Receiver<bool>,
 }
@@ -157,6 +160,37 @@ impl OverlayHandle {
             reply,
         })?;
         sought.await.unwrap_or(Err(OverlayError::Closed.into()))
+    }
+
+    /// Dials a peer at its known addresses though it may be connected through a relay; success
+    /// shows in [`OverlayHandle::peers`].
+    ///
+    /// # Errors
+    /// `Busy`, `Closed`.
+    pub fn dial_direct(&self, peer: PeerId) -> Result<(), OverlayError> {
+        self.submit(Command::DialDirect { peer })
+    }
+
+    /// Opens a stream of datagrams to a peer that is connected directly.
+    ///
+    /// # Errors
+    /// `NotConnected` if it is not, `Unsupported` if it takes none, `ResourceBusy` if too much is
+    /// under way, and those of the connection.
+    pub async fn packets(&self, peer: PeerId) -> io::Result<Packets> {
+        let (reply, stream) = oneshot::channel();
+        let asked = self.submit(Command::Packets { peer, reply });
+        asked.map_err(|error| match error {
+            OverlayError::Busy => io::ErrorKind::ResourceBusy,
+            _ => io::ErrorKind::NotConnected,
+        })?;
+        let closed = Err(io::ErrorKind::NotConnected.into());
+        stream.await.unwrap_or(closed)
+    }
+
+    /// The streams of datagrams that others open; whoever asks first has them.
+    pub fn incoming_packets(&self) -> Option<Incoming> {
+        let incoming = self.incoming.lock();
+        incoming.unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// One round trip to a peer, measured. It answers by itself, however busy its node is. One that

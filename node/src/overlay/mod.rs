@@ -46,7 +46,9 @@
 //!    the addresses that it may make this node dial, `reach/discreet` the things that it is told of
 //!    this node, and `wire/{codec,budget}` how long and how large a frame may be. Every refusal is
 //!    counted with its reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
-//! 8. A node that gets another address, or whose gateway does, makes its connections anew; silent
+//! 8. Where two data planes cannot reach each other by datagrams, a stream carries these
+//!    ([`OverlayHandle::packets`], `packets`).
+//! 9. A node that gets another address, or whose gateway does, makes its connections anew; silent
 //!    ones are given up (`reach/moved`).
 
 mod command;
@@ -57,6 +59,7 @@ mod event;
 mod handle;
 mod identity;
 mod names;
+mod packets;
 mod peers;
 mod reach;
 mod shared;
@@ -71,6 +74,7 @@ pub use event::{Event, MessageId, RequestId, Verdict};
 pub use handle::OverlayHandle;
 pub use identity::{key_of_peer_id, peer_id_of_key};
 pub use libp2p::{Multiaddr, PeerId};
+pub use packets::{DATAGRAM_BYTES, Incoming, Packets, Receiving, Sending};
 pub use peers::marks::Mark;
 pub use peers::meter::{MeteredProtocol, metered_protocols};
 pub use peers::rates::Rate;

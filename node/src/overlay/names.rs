@@ -34,6 +34,10 @@ impl Names {
         self.protocol("direct")
     }
 
+    pub(crate) fn packets(&self) -> StreamProtocol {
+        self.protocol("packets")
+    }
+
     /// Prefix from which gossipsub derives its own versioned protocol names.
     pub(crate) fn gossip(&self) -> String {
         format!("/gridbay/{}/gossip", self.network)

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gridbay_node::executor::{
-    Config, Executor, Finished, Isolation, JobName, JobSpec, ProcessExecutor, Started, Status,
-    Stream, Tier,
+    Config, Executor, Finished, Isolation, JobName, JobSpec, Link, ProcessExecutor, Started,
+    Status, Stream, Tier,
 };
 
 /// Far above what anything here takes, for machines that are busy.
@@ -48,6 +48,32 @@ impl Bench {
             executor,
             isolation,
         }
+    }
+
+    /// The same where devices of jobs are of that kind.
+    pub(crate) fn linked(link: Link) -> Self {
+        let mut bench = Self::new(Isolation::Preferred);
+        let mut config = config(&bench.dir.path().join("jobs"), bench.isolation);
+        config.link = Some(link);
+        bench.executor = ProcessExecutor::new(config).unwrap();
+        bench
+    }
+
+    /// The same where there is no TUN, as in a container: its supervisors see a null device.
+    pub(crate) fn without_tun() -> Self {
+        let mut bench = Self::new(Isolation::Preferred);
+        let program = bench.dir.path().join("without-tun");
+        let supervisor = env!("CARGO_BIN_EXE_gridbay");
+        let script = format!(
+            "#!/bin/sh\nexec unshare --user --map-root-user --mount sh -c \
+             'mount --bind /dev/null /dev/net/tun; exec {supervisor} \"$@\"' supervisor \"$@\"\n"
+        );
+        fs::write(&program, script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut config = config(&bench.dir.path().join("jobs"), bench.isolation);
+        config.supervisor = program;
+        bench.executor = ProcessExecutor::new(config).unwrap();
+        bench
     }
 
     /// Another executor of the same jobs, which end below so many free bytes.

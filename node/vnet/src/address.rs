@@ -17,6 +17,8 @@ use gridbay_protocol::ids::{LeaseId, NetworkId};
 
 /// Ranks that the IPv4 network of a lease has addresses for.
 pub const RANKS_MAX: u32 = 1022;
+/// The rank whose addresses are those of the lease's resolver; nobody has it.
+pub const RESOLVER: u32 = 956;
 /// Length of a lease's IPv4 prefix in bits.
 pub const V4_PREFIX: u8 = 22;
 /// Length of a lease's IPv6 prefix in bits.
@@ -95,6 +97,12 @@ impl Plan {
         })
     }
 
+    /// The rank that has an IPv4 address.
+    pub fn rank_of(&self, address: Ipv4Addr) -> Option<u32> {
+        let rank = u32::from(address).checked_sub(self.v4 + 1)?;
+        (rank < RANKS_MAX).then_some(rank)
+    }
+
     /// The full name of a rank, such as `rank0.0a1b2c3d.gridbay`.
     pub fn name(&self, rank: u32) -> String {
         format!("{}.{}.gridbay", short_name(rank), self.lease)
@@ -112,6 +120,13 @@ impl Plan {
             }
         }
         text
+    }
+
+    /// The text of `/etc/resolv.conf`: the lease's own resolver, and short names for its ranks.
+    pub fn resolver_file(&self) -> String {
+        let resolver = self.rank(RESOLVER).map(|address| address.v4);
+        let server = resolver.map_or_else(String::new, |v4| format!("nameserver {v4}\n"));
+        format!("{server}search {}.gridbay\n", self.lease)
     }
 
     /// The machine file that MPI and others read, one line a rank: `rank0 slots=1`.
@@ -147,10 +162,15 @@ mod tests {
             assert!(seen.insert(IpAddr::V4(address.v4)) && seen.insert(IpAddr::V6(address.v6)));
             let v4 = u32::from(address.v4);
             assert_eq!(v4 >> 10, u32::from(plan.v4_network()) >> 10);
+            assert_eq!(plan.rank_of(address.v4), Some(rank));
             assert!((1..1023).contains(&(v4 & 1023)), "no network or broadcast");
             assert_eq!(address.v6.octets()[..8], plan.v6_network().octets()[..8]);
         }
         assert_eq!(plan.rank(RANKS_MAX), None);
+        let (network, broadcast) = (plan.v4, plan.v4 + 1023);
+        for nobody in [0, network - 1, network, broadcast, u32::MAX] {
+            assert_eq!(plan.rank_of(Ipv4Addr::from(nobody)), None);
+        }
     }
 
     #[test]
@@ -182,5 +202,7 @@ mod tests {
         let hosts = plan.hosts_file(2);
         assert_eq!(hosts.lines().count(), 6);
         assert!(hosts.contains("10.201.8.2 rank1.02020202.gridbay rank1\n"));
+        let resolver = "nameserver 10.201.11.189\nsearch 02020202.gridbay\n";
+        assert_eq!(plan.resolver_file(), resolver);
     }
 }

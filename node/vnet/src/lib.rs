@@ -18,10 +18,11 @@
 //!
 //! The shell, for Linux:
 //!
-//! 1. [`tun`] and [`fds`]: the supervisor of a job makes the device inside the job's namespaces and
-//!    hands its descriptor to the node.
+//! 1. [`tun`], [`veth`] and [`fds`]: the supervisor of a job makes the device inside the job's
+//!    namespaces and hands its descriptor to the node.
 //! 2. [`engine`]: threads carry packets between the devices and the socket.
-//! 3. `user`: TCP inside this process, for a rank that has no device.
+//! 3. `names`: DNS inside the lease, answered by the node itself.
+//! 4. `user`: TCP inside this process, for a rank that has no device.
 
 pub mod address;
 pub mod drops;
@@ -31,6 +32,10 @@ pub mod engine;
 pub mod fds;
 pub mod keys;
 pub mod mirror;
+#[cfg(target_os = "linux")]
+mod names;
+#[cfg(target_os = "linux")]
+mod netlink;
 #[cfg(target_os = "linux")]
 mod offload;
 pub mod packet;
@@ -44,5 +49,7 @@ mod sys;
 pub mod tun;
 #[cfg(target_os = "linux")]
 mod user;
+#[cfg(target_os = "linux")]
+pub mod veth;
 #[cfg(target_os = "linux")]
 mod wire;

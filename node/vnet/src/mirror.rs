@@ -25,6 +25,11 @@ use crate::path::{SEEN, Time, seen_address, seen_bytes};
 pub(crate) const QUESTION: u8 = 0x30;
 /// First byte of an answer.
 pub(crate) const ANSWER: u8 = 0x31;
+/// Whether a datagram that begins so is a question or an answer.
+pub fn is_word(first: u8) -> bool {
+    [QUESTION, ANSWER].contains(&first)
+}
+
 /// What a question is known by.
 pub(crate) type Number = [u8; 16];
 

@@ -4,7 +4,8 @@
 
 #![allow(
     unsafe_code,
-    reason = "ioctls of the TUN driver and of streams, and received descriptors; each block states why it is sound"
+    reason = "ioctls of the TUN driver and of streams, packet sockets, and received descriptors; each block \
+              states why it is sound"
 )]
 
 use std::io;
@@ -15,6 +16,9 @@ const TUNSETOWNER: libc::Ioctl = 0x4004_54cc as libc::Ioctl;
 const TUNSETOFFLOAD: libc::Ioctl = 0x4004_54d0 as libc::Ioctl;
 const TUNGETIFF: libc::Ioctl = 0x8004_54d2_u32 as libc::Ioctl;
 const TUNSETVNETHDRSZ: libc::Ioctl = 0x4004_54d8 as libc::Ioctl;
+
+/// From Linux 4.20 on.
+const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
 /// The kernel's `struct ifreq`, as far as the TUN driver uses it.
 #[repr(C)]
@@ -85,6 +89,51 @@ pub(crate) fn waiting(fd: BorrowedFd<'_>) -> io::Result<usize> {
     // SAFETY: the kernel writes one `int`.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::FIONREAD, &mut bytes) })?;
     Ok(usize::try_from(bytes).unwrap_or(0))
+}
+
+/// Has a packet socket take and give the kernel's header in front of each packet, and nothing that
+/// left by its device.
+pub(crate) fn set_packet_options(fd: BorrowedFd<'_>) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    for option in [libc::PACKET_VNET_HDR, PACKET_IGNORE_OUTGOING] {
+        let (at, size) = (&raw const on, size_of_val(&on) as libc::socklen_t);
+        // SAFETY: the kernel reads one `int`.
+        check(unsafe {
+            libc::setsockopt(fd.as_raw_fd(), libc::SOL_PACKET, option, at.cast(), size)
+        })?;
+    }
+    Ok(())
+}
+
+/// Binds a packet socket to a device of its namespace, for packets of any kind.
+pub(crate) fn bind_packet(fd: BorrowedFd<'_>, index: u32) -> io::Result<()> {
+    let at = libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as u16,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: index as libc::c_int,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    };
+    let size = size_of_val(&at) as libc::socklen_t;
+    // SAFETY: the kernel reads one `sockaddr_ll`.
+    check(unsafe { libc::bind(fd.as_raw_fd(), (&raw const at).cast(), size) })
+}
+
+/// Whether a descriptor is a packet socket with the kernel's header.
+pub(crate) fn is_packet(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    let domain = option(fd, libc::SOL_SOCKET, libc::SO_DOMAIN)?;
+    Ok(domain == libc::AF_PACKET && option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR)? != 0)
+}
+
+fn option(fd: BorrowedFd<'_>, level: libc::c_int, name: libc::c_int) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut size = size_of_val(&value) as libc::socklen_t;
+    let at = (&raw mut value).cast();
+    // SAFETY: the kernel writes at most the `int` whose size it is told.
+    check(unsafe { libc::getsockopt(fd.as_raw_fd(), level, name, at, &mut size) })?;
+    Ok(value)
 }
 
 fn empty_request() -> Request {

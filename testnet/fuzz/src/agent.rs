@@ -117,6 +117,7 @@ fn cluster() -> Cluster {
         ranks: vec![1, 4],
         card: card(),
         relays: vec![RelayWay {
+            node: ledgers::key(8).public(),
             place: "192.0.2.9:7412".into(),
             ticket: [0x71; 16],
         }],

@@ -108,6 +108,7 @@ mod tests {
             "lab roam --if-possible --kinds cone --delay 15ms",
             "lab leases --kinds cone,symmetric --settle 4 --hold 600 -o json",
             "lab cluster --only relay --hold 600 -o json",
+            "lab cluster --only strict --hold 30",
             "lab cluster --if-possible --only programs --keys 20 --times 10",
             "lab down",
             "probe",

@@ -28,6 +28,18 @@ impl Seat {
             reached: both.to_vec(),
         }
     }
+    /// The same, that also listens where the strictest firewalls let their nodes out to.
+    pub fn also_at_443(mut self) -> Seat {
+        let tcp = |address: &String| {
+            let (host, _) = address.split_once("/tcp/")?;
+            Some(format!("{host}/tcp/443"))
+        };
+        let more: Vec<String> = self.listen.iter().filter_map(tcp).collect();
+        self.listen.extend(more);
+        let more: Vec<String> = self.reached.iter().filter_map(tcp).collect();
+        self.reached.extend(more);
+        self
+    }
     /// Starts a process there.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-/* Rank 0 asks rank 1 for an echo ten times a second, until it is told to end. It prints of each
+/* Rank 0 asks rank 1 for an echo ten times a second, until it is told to end. With a number of
+ * ranks as argument each of them asks the next one, and the last the first. Who asks prints of each
  * question when it was sent (milliseconds since 1970) and the microseconds to the answer, or `-`
  * if none came within two seconds.
  */
@@ -37,11 +38,11 @@ static int bound(const char *name, struct sockaddr_storage *to, socklen_t *lengt
     return socket(AF_INET, SOCK_DGRAM, 0);
 }
 
-static void serve(void)
+static void serve(const char *own_name)
 {
     struct sockaddr_storage own, from;
     socklen_t length;
-    int fd = bound("rank1", &own, &length);
+    int fd = bound(own_name, &own, &length);
     if (bind(fd, (struct sockaddr *)&own, length)) {
         perror("echo");
         exit(1);
@@ -54,11 +55,11 @@ static void serve(void)
     }
 }
 
-static void ask(void)
+static void ask(const char *name)
 {
     struct sockaddr_storage to;
     socklen_t length;
-    int fd = bound("rank1", &to, &length);
+    int fd = bound(name, &to, &length);
     struct asked open[KEPT] = {{0}};
     uint64_t first = 0, next = 0;
     int64_t due = now(CLOCK_MONOTONIC), shift = now(CLOCK_REALTIME) - due;
@@ -90,10 +91,14 @@ static void ask(void)
     }
 }
 
-int main(void)
+int main(int count, char **words)
 {
-    const char *rank = getenv("GRIDBAY_RANK");
-    if (rank && !strcmp(rank, "0"))
-        ask();
-    serve();
+    const char *text = getenv("GRIDBAY_RANK");
+    int rank = text ? atoi(text) : 1, ranks = count > 1 ? atoi(words[1]) : 0;
+    char own[32], next[32];
+    snprintf(own, sizeof own, "rank%d", rank);
+    snprintf(next, sizeof next, "rank%d", ranks ? (rank + 1) % ranks : 1);
+    if (ranks ? fork() > 0 : rank == 0)
+        ask(next);
+    serve(own);
 }

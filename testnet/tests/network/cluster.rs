@@ -5,13 +5,15 @@ use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
-    How, JobRecord, JobRequest, JobState, LeaseNet, LeaseView, NetMember, Want,
+    FindReport, How, JobRecord, JobRequest, JobState, LeaseNet, LeaseView, NetMember, Want,
 };
-use gridbay_node::executor::{Config, Executor, ProcessExecutor};
+use gridbay_node::executor::{Config, Executor, Link, ProcessExecutor};
 use gridbay_testnet::Progress;
+use gridbay_testnet::network::cli::run;
 use gridbay_testnet::network::{Network, Plan, RunFolder, plan};
 use gridbay_testnet::parallel::{self, Outcome};
 use std::io::Write as _;
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 
 /// What rank 0 runs: a command on each rank, and looks at what must not be there.
@@ -79,8 +81,14 @@ pub(crate) fn skip(what: &str) {
 
 /// Why jobs of this machine have no network, if they have none.
 pub(crate) fn no_device(dir: &Path) -> Option<String> {
+    no_link(dir, None)
+}
+
+/// The same for one kind of device.
+fn no_link(dir: &Path, link: Option<Link>) -> Option<String> {
     let mut config = Config::new(dir.join("probe"));
     config.supervisor = program();
+    config.link = link;
     let found = ProcessExecutor::new(config).unwrap().probe();
     found.map_or_else(|e| Some(e.to_string()), |found| found.no_device)
 }
@@ -115,14 +123,15 @@ async fn seen(buyer: &Client) {
     assert_eq!(lease.setup.map(|setup| setup.members), Some(nodes as u32));
     let net = async || {
         let path = format!("/leases/{}/net", lease.lease);
-        buyer.get::<LeaseNet>(&path).await.unwrap()
+        buyer.get::<LeaseNet>(&path).await.ok()
     };
     // One at a time: a member that joins changes the pairs of all.
     for (word, members) in [("connect", nodes + 1), ("disconnect", nodes)] {
         let path = format!("/leases/{}/{word}", lease.lease);
         let _: LeaseView = buyer.post(&path, &(), None).await.unwrap();
         until(word, async || {
-            let all = net().await.members;
+            // It is not known while no member has told of it lately.
+            let all = net().await?.members;
             let whole = |m: &NetMember| {
                 m.pairs.len() == members - 1 && m.pairs.iter().all(|p| p.path.is_some())
             };
@@ -162,6 +171,72 @@ async fn ranks_on_several_nodes_work_together_by_name() {
     assert_eq!(text, format!("{ranks}3000000\n2\n"));
 
     seen(&buyer).await;
+    programs(&network, dir.path()).await;
+    network.stop().unwrap();
+}
+
+/// Waits until so many nodes say that their jobs' devices are of that kind.
+async fn advertised(network: &Network, link: &str, nodes: usize) {
+    let query = format!("x.network == \"{link}\"");
+    let words = ["-o", "json", "market", "find", &query];
+    let data = network.node("b1").home.path();
+    until("the adverts", async || {
+        let printed = run(network.program(), data, &words).await.ok()?;
+        let found: FindReport = serde_json::from_str(&printed).unwrap();
+        (found.nodes.len() == nodes).then_some(())
+    })
+    .await;
+}
+
+/// A listener of the host is reached from no rank, neither on its loopback nor at its address. Each
+/// rank reaches the last one in the same way.
+async fn none_sees_the_host(buyer: &Client) {
+    let any = TcpListener::bind(("0.0.0.0", 0)).unwrap();
+    let port = any.local_addr().unwrap().port();
+    // Nothing is sent: the kernel chooses an address of this machine's, if it has a network.
+    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    let away = socket.connect(("192.0.2.1", 9));
+    let own = away.and_then(|()| socket.local_addr()).map(|at| at.ip());
+    let own = own.unwrap_or(Ipv4Addr::LOCALHOST.into());
+    TcpStream::connect((own, port)).unwrap();
+    let script = format!(
+        "for rank in 0 1 2 3; do for to in rank3/7470 127.0.0.1/{port} {own}/{port}; do \
+         $GRIDBAY_EXEC rank$rank \"timeout 5 bash -c ': > /dev/tcp/$to' 2> /dev/null && echo $to\"; \
+         done; done; echo done"
+    );
+    let text = printed(
+        buyer,
+        "none-sees-the-host",
+        &led("hosts", &["sh", "-c", &script]),
+    )
+    .await;
+    assert_eq!(text, format!("{}done\n", "rank3/7470\n".repeat(4)));
+}
+
+/// Two nodes of four have no TUN. A device of theirs is like any other: all ports, datagrams, MPI.
+#[tokio::test]
+async fn nodes_without_tun_are_members_like_those_with_it() {
+    let _turn = turn().await;
+    let dir = tempfile::tempdir().unwrap();
+    if let Some(why) = no_link(dir.path(), Some(Link::Veth)) {
+        return skip(&format!("jobs have no veth here: {why}"));
+    }
+    let folder = RunFolder::create_in(dir.path(), "mixed").unwrap();
+    let quiet = Progress::silent();
+    let mut plan = Plan::local("mixed", 4, 1);
+    let line = "cluster.device = \"veth\"\n".to_owned();
+    let lacking = ["v1", "v3"].map(|name| (name.to_owned(), line.clone()));
+    plan.more.extend(lacking);
+    let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
+    let mut network = started.await.unwrap();
+    let buyer = network.node("b1").client().clone();
+    advertised(&network, "veth", 2).await;
+
+    let job = led("hosts", &["sh", "-c", COMMANDS]);
+    let ranks: String = (0..4).map(|r| format!("rank{r} {r} of 4\n")).collect();
+    let text = printed(&buyer, "commands-to-all", &job).await;
+    assert_eq!(text, format!("{ranks}3000000\n2\n"));
+    none_sees_the_host(&buyer).await;
     programs(&network, dir.path()).await;
     network.stop().unwrap();
 }

@@ -1,6 +1,6 @@
 //! Hostile jobs in the tiers that are sold: nothing that they try succeeds.
 
-use crate::{TURN, program};
+use crate::{program, turn};
 use gridbay_node::executor::{Config, Executor as _, Isolation, ProcessExecutor};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -32,9 +32,9 @@ fn not_checked(why: &str) {
     let _ = writeln!(std::io::stderr().lock(), "not checked by the probes: {why}");
 }
 
-#[test]
-fn no_probe_succeeds_in_a_tier_that_is_sold() {
-    let _turn = TURN.blocking_lock();
+#[tokio::test]
+async fn no_probe_succeeds_in_a_tier_that_is_sold() {
+    let _turn = turn().await;
     let done = Command::new(program())
         .args(["probe", "-o", "json"])
         .output()

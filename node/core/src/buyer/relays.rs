@@ -360,6 +360,7 @@ impl Relays {
             let ticket = source.tickets(&pair).ends()[usize::from(pair[1] == *from)];
             let places = source.answer.iter().flat_map(|(_, a)| &a.said.places);
             ways.extend(places.take(PLACES_TOLD).map(|place| RelayWay {
+                node: source.node,
                 place: place.clone(),
                 ticket,
             }));

@@ -234,6 +234,7 @@ pub(super) fn pass_signals(programs: Vec<Remote>) {
                     _ = terminate.recv() => libc::SIGTERM,
                 };
                 if interrupted {
+                    ui::note("left; the program ends by itself unless somebody asks for it again");
                     std::process::exit(Exit::INTERRUPTED.0.into());
                 }
                 interrupted = true;

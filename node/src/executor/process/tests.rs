@@ -23,6 +23,7 @@ fn job(executor: &ProcessExecutor, name: &str, over: bool) -> Option<Group> {
         let launch = Launch {
             spec: JobSpec::new(job, ["true"]),
             tier: Tier::Plain,
+            link: Link::Tun,
             group: None,
             read_only: Vec::new(),
             floor: 0,

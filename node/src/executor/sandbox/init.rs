@@ -60,7 +60,8 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
         Network::Lease(place) => Some(place),
     };
     if let Some(place) = place {
-        interface::raise(place, ends.device.as_fd()).map_err(|e| format!("{NO_DEVICE}: {e}"))?;
+        let raised = interface::raise(place, plan.link, ends.device.as_fd());
+        raised.map_err(|e| format!("{NO_DEVICE}: {}: {e}", plan.link))?;
     }
     let host = place.map_or("job", |place| &place.host);
     sethostname(host).map_err(|e| format!("host name: {e}"))?;

@@ -1,22 +1,26 @@
 //! The device of a job in its lease's network: made by *init* inside the job's own namespaces,
-//! where that takes no privilege, and handed to the supervisor.
+//! where that takes no privilege, and what the node reads and writes handed to the supervisor.
 //!
 //! The job can neither change it nor make another one: it has no capability, no `/dev/net/tun`, and
-//! no raw sockets.
+//! neither raw nor packet sockets.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use gridbay_vnet::address::{INTERFACE, V4_PREFIX, V6_PREFIX};
-use gridbay_vnet::fds;
 use gridbay_vnet::tun::{self, MTU, QUEUE};
+use gridbay_vnet::{fds, veth};
 
 use super::JOB_UID;
+use crate::executor::capability::Link;
 use crate::executor::job::Interface;
 
 /// Makes the device, and hands it over.
-pub(super) fn raise(place: &Interface, to: BorrowedFd<'_>) -> io::Result<()> {
-    let device = tun::open(INTERFACE)?;
+pub(super) fn raise(place: &Interface, link: Link, to: BorrowedFd<'_>) -> io::Result<()> {
+    let device = match link {
+        Link::Tun => tun::open(INTERFACE)?,
+        Link::Veth => veth::open(INTERFACE)?,
+    };
     tun::configure(&tun::Interface {
         name: INTERFACE,
         v4: Some((place.v4, V4_PREFIX)),

@@ -36,7 +36,7 @@ use std::path::{Path, PathBuf};
 use nix::fcntl::OFlag;
 use nix::unistd::{Gid, Pid, Uid, getgid, getuid, pipe2, setgroups, setresgid, setresuid};
 
-use super::capability::Tier;
+use super::capability::{Link, Tier};
 use super::cgroup::Group;
 use super::job::JobSpec;
 use report::Reporter;
@@ -62,6 +62,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) spec: &'a JobSpec,
     /// How to isolate it.
     pub(crate) tier: Tier,
+    /// What its device is, if it has one.
+    pub(crate) link: Link,
     /// More of the host that the job may read, absolute paths.
     pub(crate) read_only: &'a [PathBuf],
     /// The job's folder, absolute.

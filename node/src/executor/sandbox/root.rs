@@ -216,6 +216,9 @@ fn write_etc(root: &Path, place: Option<&Interface>) -> io::Result<()> {
     fs::write(etc.join("hosts"), hosts)?;
     if let Some(place) = place {
         fs::write(inside(root, Path::new(rank::MACHINES)), &place.machines)?;
+        if !place.resolver.is_empty() {
+            fs::write(etc.join("resolv.conf"), &place.resolver)?;
+        }
     }
     fs::write(
         etc.join("nsswitch.conf"),

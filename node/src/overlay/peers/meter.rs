@@ -84,6 +84,9 @@ fn rows(names: &Names, quotas: &Quotas) -> Vec<MeteredProtocol> {
         row(names.kad().as_ref(), beyond(quotas.dht), None),
         row(names.request().as_ref(), beyond(quotas.requests), None),
         row(names.direct().as_ref(), beyond(quotas.direct), None),
+        // One at a time for the data planes of two nodes; datagrams are bounded by what carries
+        // them, and thrown away by the data plane's own checks.
+        row(names.packets().as_ref(), Rate::new(1, 16), None),
         row("/libp2p/circuit/relay/0.2.0/hop", Rate::new(4, 64), None),
         // A relay opens one for everybody who comes to us through it.
         MeteredProtocol {

@@ -5,7 +5,7 @@ use libp2p::swarm::dial_opts::PeerCondition;
 use super::Task;
 use super::orders::dial;
 use crate::overlay::command::Command;
-use crate::overlay::reach::addresses::{configured, dialable};
+use crate::overlay::reach::addresses::{configured, dialable, is_circuit};
 
 impl Task {
     pub(super) fn on_command(&mut self, command: Command) {
@@ -47,6 +47,14 @@ impl Task {
                 reach.named(&addresses);
                 dht.seek_for_caller(kad, peers, peer, configured(&addresses), reply);
             }
+            Command::DialDirect { peer } => {
+                let mut direct = peers.addresses(&peer);
+                direct.retain(|address| !is_circuit(address));
+                if !direct.is_empty() {
+                    dial(swarm, peer, direct, PeerCondition::Always);
+                }
+            }
+            Command::Packets { peer, reply } => behaviour.packets.open(peer, reply),
             Command::Record { peer, reply } => dht.look_up_for_caller(kad, peers, peer, reply),
             Command::Mark { peer, mark } => peers.mark(gossip, peer, mark),
             Command::Provide { key } => dht.provide(key),

@@ -1,6 +1,6 @@
 //! How an overlay starts.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use libp2p::Multiaddr;
@@ -15,6 +15,7 @@ use crate::overlay::event::Event;
 use crate::overlay::handle::OverlayHandle;
 use crate::overlay::identity;
 use crate::overlay::names::Names;
+use crate::overlay::packets::Incoming;
 use crate::overlay::peers::Peers;
 use crate::overlay::peers::marks::Mark;
 use crate::overlay::reach::Traversal;
@@ -50,7 +51,7 @@ pub async fn start(
         listening: shown_addresses,
         whereabouts: shown_whereabouts,
     };
-    let mut task = Task::new(&config, queue, outbox, shown)?;
+    let (mut task, incoming) = Task::new(&config, queue, outbox, shown)?;
     task.listen(&config.listen).await?;
     task.begin(config);
     let handle = OverlayHandle {
@@ -59,6 +60,7 @@ pub async fn start(
         peers,
         listening,
         whereabouts,
+        incoming: Arc::new(Mutex::new(Some(incoming))),
         stop: Arc::new(stop),
         done,
     };
@@ -75,13 +77,14 @@ impl Task {
         commands: mpsc::Receiver<Command>,
         outbox: Outbox,
         shown: Shown,
-    ) -> Result<Self, StartError> {
+    ) -> Result<(Self, Incoming), StartError> {
         let keys = identity::keypair_of_seed(&config.seed.0);
         let names = Names::new(&config.network);
         let topics = gossip::topics(config, &names);
         let local = config.listen.iter().all(is_loopback);
         let guards = Guards::new(config, &names);
-        let swarm = swarm::build(config, &keys, &names, &topics, local, guards.clone())?;
+        let built = swarm::build(config, &keys, &names, &topics, local, guards.clone())?;
+        let (swarm, incoming) = built;
         let now = Instant::now();
         let shared = Arc::new(Shared {
             local: *swarm.local_peer_id(),
@@ -93,7 +96,7 @@ impl Task {
         });
         let (listening, status) = (shown.listening, shown.whereabouts);
         let room = || shared.clone();
-        Ok(Self {
+        let task = Self {
             swarm,
             commands,
             peers: Peers::new(room(), &names, guards.meters, shown.peers, now),
@@ -101,7 +104,8 @@ impl Task {
             reach: Traversal::new(room(), config, local, guards.scope, listening, status, now),
             wire: Wire::new(room(), outbox),
             shared,
-        })
+        };
+        Ok((task, incoming))
     }
 
     /// The addresses and peers of the configuration, once the node listens.

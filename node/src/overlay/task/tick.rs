@@ -50,9 +50,11 @@ impl Task {
         let refused = reach.take_refused();
         shared.counters.count_n(Count::DialsRefused, refused);
         peers.end_unidentified(now);
-        let request = &behaviour.request;
-        let is_in_use =
-            |peer: &PeerId| wire.is_busy(peer, request) || dht.is_sought(peer) || reach.needs(peer);
+        let (request, packets) = (&behaviour.request, &behaviour.packets);
+        let is_in_use = |peer: &PeerId| {
+            let busy = wire.is_busy(peer, request) || packets.carries(peer);
+            busy || dht.is_sought(peer) || reach.needs(peer)
+        };
         peers.end_doubles(|connection| reach.is_old(connection, now), is_in_use);
         peers.make_room(&behaviour.gossip, is_in_use, now);
         self.route();

@@ -14,6 +14,7 @@ use libp2p::{
 
 use super::codec::FrameCodec;
 use super::foreign::OwnTopics;
+use crate::overlay::packets;
 use crate::overlay::peers::gate;
 use crate::overlay::peers::metered::Metered;
 use crate::overlay::reach::discreet::Discreet;
@@ -41,5 +42,6 @@ pub(crate) struct Behaviour {
     pub(crate) kad: Metered<kad::Behaviour<MemoryStore>>,
     pub(crate) gossip: Metered<Gossip>,
     pub(crate) request: request_response::Behaviour<FrameCodec>,
+    pub(crate) packets: packets::Behaviour,
     pub(crate) direct: request_response::Behaviour<FrameCodec>,
 }

@@ -22,6 +22,7 @@ use crate::overlay::config::{Limits, OverlayConfig, RelayLimits, Tuning};
 use crate::overlay::dht::table::ANSWER_BYTES;
 use crate::overlay::error::StartError;
 use crate::overlay::names::Names;
+use crate::overlay::packets::{self, Incoming};
 use crate::overlay::peers::gate::{self, Doors};
 use crate::overlay::peers::metered::{Above, Metered};
 use crate::overlay::reach::discreet::Discreet;
@@ -35,7 +36,7 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(600);
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
 
 /// Builds the swarm; nothing listens or dials yet. Where the node is `local` all that traverses
-/// NATs is left out.
+/// NATs is left out. Also the streams that others will open.
 pub(crate) fn build(
     config: &OverlayConfig,
     keys: &Keypair,
@@ -43,10 +44,11 @@ pub(crate) fn build(
     topics: &[Topic],
     local: bool,
     guards: Guards,
-) -> Result<Swarm<Behaviour>, StartError> {
+) -> Result<(Swarm<Behaviour>, Incoming), StartError> {
     let tuning = &config.tuning;
     let (transport, relayed) = transport::build(keys, tuning, guards)?;
-    let behaviour = behaviour(config, keys, names, topics, agent()?, local, relayed)?;
+    let (packets, incoming) = packets::Behaviour::new(names.packets());
+    let behaviour = behaviour(config, keys, names, topics, local, relayed, packets)?;
     let settings = libp2p::swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(IDLE_CONNECTION)
         // Saves a round trip, but a writer that drops a stream without waiting for an answer is
@@ -55,7 +57,7 @@ pub(crate) fn build(
         .with_smart_dial()
         .with_max_negotiating_inbound_streams(2 * config.limits.streams);
     let me = keys.public().to_peer_id();
-    Ok(Swarm::new(transport, behaviour, me, settings))
+    Ok((Swarm::new(transport, behaviour, me, settings), incoming))
 }
 
 /// This node's name for itself; it differs from run to run.
@@ -74,9 +76,9 @@ fn behaviour(
     keys: &Keypair,
     names: &Names,
     topics: &[Topic],
-    agent: String,
     local: bool,
     relayed: relay::client::Behaviour,
+    packets: packets::Behaviour,
 ) -> Result<Behaviour, StartError> {
     let limits = &config.limits;
     let tuning = &config.tuning;
@@ -84,7 +86,7 @@ fn behaviour(
     let far = !local;
     let refused = Refused::default();
     let identify = identify::Config::new(names.identify(), keys.public())
-        .with_agent_version(agent)
+        .with_agent_version(agent()?)
         // `discreet` decides what of ours is of use to each peer.
         .with_hide_listen_addrs(true)
         // Addresses that others claim must pass `addresses` before they are dialled.
@@ -129,6 +131,7 @@ fn behaviour(
             limits.all(),
         )
         .blaming(refused),
+        packets,
         request: frames(
             names.request(),
             limits.max_request,

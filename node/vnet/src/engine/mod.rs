@@ -7,6 +7,7 @@
 //! 3. All state that is looked up is under read locks for the length of the look-up.
 
 mod api;
+mod device;
 mod inbox;
 mod lease;
 mod mirror;
@@ -75,6 +76,8 @@ struct Shared {
     mirror: Mutex<Mirror>,
     /// Of what belongs to no lease.
     drops: Counters,
+    /// Whether a datagram ever came from another machine.
+    lit: AtomicBool,
     started: Instant,
     stopped: AtomicBool,
     wake: EventFd,
@@ -114,6 +117,7 @@ impl Engine {
             relay: Mutex::default(),
             mirror: Mutex::default(),
             drops: Counters::default(),
+            lit: AtomicBool::new(false),
             started: Instant::now(),
             stopped: AtomicBool::new(false),
             wake: EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?,
@@ -136,6 +140,11 @@ impl Engine {
     /// Where datagrams are received.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.shared.socket.address()
+    }
+
+    /// Whether no datagram ever came from another machine.
+    pub fn is_dark(&self) -> bool {
+        !self.shared.lit.load(Relaxed)
     }
 
     /// Drops of what belongs to no open lease.

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
+use super::device::Device;
 use super::inbox::Inbox;
-use crate::tun::{self, Offloads};
+use crate::tun::Offloads;
 
 /// See the module. Two are equal if they are the same.
 pub(super) struct Port {
@@ -25,16 +25,14 @@ pub(super) struct Port {
 
 /// What is behind a port.
 enum End {
-    Device(RwLock<Option<Arc<OwnedFd>>>),
+    Device(RwLock<Option<Arc<Device>>>),
     Stack(Inbox),
 }
 
 impl Port {
     /// The port of a device.
     pub(super) fn device_of(rank: u32, device: OwnedFd) -> io::Result<Port> {
-        let offloads = tun::take(&device)?;
-        let flags = OFlag::from_bits_truncate(fcntl(&device, FcntlArg::F_GETFL)?);
-        fcntl(&device, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
+        let (device, offloads) = Device::take(device)?;
         let end = End::Device(RwLock::new(Some(Arc::new(device))));
         Port::new(rank, offloads, end)
     }
@@ -61,7 +59,7 @@ impl Port {
     }
 
     /// The device, unless it is closed or there is none.
-    pub(super) fn device(&self) -> Option<Arc<OwnedFd>> {
+    pub(super) fn device(&self) -> Option<Arc<Device>> {
         match &self.end {
             End::Device(device) => {
                 let device = device.read().unwrap_or_else(PoisonError::into_inner);
@@ -103,8 +101,8 @@ impl Port {
         match &self.end {
             End::Device(device) => {
                 let device = device.read().unwrap_or_else(PoisonError::into_inner);
-                let written = device.as_ref().map(|fd| nix::unistd::write(fd, packet));
-                matches!(written, Some(Ok(_)))
+                let written = device.as_ref().map(|device| device.write(packet));
+                matches!(written, Some(Ok(())))
             }
             End::Stack(inbox) => {
                 let pushed = inbox.push(packet);
@@ -117,7 +115,7 @@ impl Port {
     }
 
     /// Waits for a packet to read, or for the port to be stopped.
-    pub(super) fn wait(&self, device: &OwnedFd) {
+    pub(super) fn wait(&self, device: &Device) {
         let mut fds = [
             PollFd::new(device.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.wake.as_fd(), PollFlags::POLLIN),

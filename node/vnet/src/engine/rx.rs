@@ -11,6 +11,7 @@
 use std::io::IoSliceMut;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use boringtun::noise::errors::WireGuardError;
 use boringtun::noise::{Packet, TunnResult, handshake};
@@ -46,6 +47,9 @@ pub(super) fn run(shared: &Shared) {
         };
         for (buffer, meta) in store.iter().zip(&metas).take(count) {
             let source = plain(meta.addr);
+            if !source.ip().is_loopback() && !shared.lit.load(Relaxed) {
+                shared.lit.store(true, Relaxed);
+            }
             let whole = &buffer[..meta.len.min(RUN)];
             for frame in whole.chunks(meta.stride.max(1)) {
                 work.take(shared, frame, source);

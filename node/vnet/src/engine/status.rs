@@ -107,7 +107,7 @@ impl Engine {
             seen: path.seen(),
             sent: Volume::of(&pair.sent),
             received: Volume::of(&pair.received),
-            relayed: path.by_relays().collect(),
+            relayed: path.by_relays(),
             drops: pair.drops.read(),
         })
     }

@@ -2,23 +2,26 @@
 //! its thread elsewhere ([`super::user`]), and follows the same rules from 2 on.
 //!
 //! 1. Read a packet, up to 64 kB, with the kernel's header.
-//! 2. The lease's routes say where it goes, or why not.
+//! 2. The lease's routes say where it goes, or why not. A question to the lease's resolver goes
+//!    nowhere: it is answered here ([`crate::names`]).
 //! 3. To a rank of this node: written to its device as it is.
 //! 4. To a member: split, sealed in runs, sent on the way in use. What can be read without waiting
 //!    joins the run, so that a burst of small packets is few calls. The session's lock is not held
 //!    while the kernel sends: the receiving thread needs it.
 //! 5. A packet that is longer than the way is known to take is answered as a router would.
 
+use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use boringtun::noise::TunnResult;
-use nix::errno::Errno;
 
 use super::Shared;
 use super::lease::{FRAME, Lease, Pair};
 use super::port::Port;
 use super::socket::RUN;
 use crate::drops::Drop;
+use crate::names;
 use crate::offload::{Header, Segments, Super, split, too_big};
 use crate::path::{SEAL, Via};
 use crate::route::Hop;
@@ -36,14 +39,18 @@ pub(super) fn run(shared: &Shared, lease: &Arc<Lease>, port: &Port) {
     let mut buffer = vec![0; HEADER + 65_535];
     let mut work = Work::default();
     while !port.is_stopped() {
-        match nix::unistd::read(&device, &mut buffer) {
+        match device.read(&mut buffer) {
             Ok(bytes) if bytes > HEADER => work.take(shared, lease, port, &mut buffer[..bytes]),
             Ok(0) => break,
-            Ok(_) | Err(Errno::EINTR) => {}
-            Err(Errno::EAGAIN) if work.to.is_some() => work.flush(shared),
-            Err(Errno::EAGAIN) => port.wait(&device),
-            // The device is gone, or its namespace.
-            Err(_) => break,
+            Ok(_) => {}
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock if work.to.is_some() => work.flush(shared),
+                ErrorKind::WouldBlock => port.wait(&device),
+                // Or a super-packet of a kind that this kernel has no header for: it is lost.
+                ErrorKind::Interrupted | ErrorKind::InvalidInput => {}
+                // The device is gone, or its namespace.
+                _ => break,
+            },
         }
     }
     port.close();
@@ -69,7 +76,7 @@ impl Work {
         let members = lease.members();
         let hop = match members.routes.outgoing(port.rank, &read[HEADER..]) {
             Ok(hop) => hop,
-            Err(drop) => return lease.drops.add(drop, 1),
+            Err(drop) => return refuse(lease, port, drop, &read[HEADER..]),
         };
         match hop {
             Hop::Own(rank) => {
@@ -204,6 +211,18 @@ impl Work {
             pair.drops.add(Drop::NoPath, 1);
         }
         from + 1
+    }
+}
+
+/// A packet that leads nowhere: a question to the lease's resolver is answered, others count.
+fn refuse(lease: &Lease, port: &Port, drop: Drop, packet: &[u8]) {
+    let members = lease.members();
+    let is_member = |address: &IpAddr| members.routes.leads_to(address);
+    let asked = Some(packet).filter(|_| drop == Drop::NoRoute);
+    let answer = asked.and_then(|packet| names::answer(&lease.plan, is_member, packet));
+    match answer {
+        Some(answer) if port.write(&answer) => {}
+        _ => lease.drops.add(drop, 1),
     }
 }
 

@@ -22,6 +22,11 @@ pub enum Kind {
     Punched,
     /// Through a relay.
     Relay,
+    /// Over a stream of the overlay to the member, which the node keeps at an address of its own
+    /// machine.
+    Stream,
+    /// Through a relay to which the node keeps such a stream.
+    RelayStream,
 }
 
 impl Kind {
@@ -31,6 +36,8 @@ impl Kind {
             Kind::Lan => 0,
             Kind::Direct | Kind::Punched => 1,
             Kind::Relay => 2,
+            Kind::Stream => 3,
+            Kind::RelayStream => 4,
         }
     }
 
@@ -40,7 +47,8 @@ impl Kind {
             Kind::Lan => "lan",
             Kind::Direct => "direct",
             Kind::Punched => "punched",
-            Kind::Relay => "relay",
+            Kind::Relay | Kind::RelayStream => "relay",
+            Kind::Stream => "stream",
         }
     }
 }
@@ -80,6 +88,13 @@ impl Candidate {
             kind: Kind::Relay,
             via,
         }
+    }
+
+    /// The same relay, by a stream that is kept at an address of this machine.
+    pub fn relay_stream(at: SocketAddr, ticket: Ticket) -> Candidate {
+        let kind = Kind::RelayStream;
+        let via = Candidate::relay(at, ticket).via;
+        Candidate { kind, via }
     }
 }
 
@@ -167,6 +182,11 @@ impl Way {
         self.burst = BURST;
         self.pause = PAUSE.0;
         self.next = now;
+    }
+
+    /// One that waits between bursts is probed once, now.
+    pub(super) fn poke(&mut self, now: Time) {
+        self.next = self.next.min(now);
     }
 
     /// Nothing came back for too long.

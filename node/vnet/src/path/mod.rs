@@ -7,14 +7,16 @@
 //!    after that with pauses that grow to a minute.
 //! 2. Traffic begins on the first way that answers one of our probes. Only an answer counts, not a
 //!    datagram that came from somewhere: what others record and send again moves nothing.
-//! 3. It moves to a better way that answers: local before direct before relay; among alike ones to
-//!    one whose round trip is shorter by a third and 1 ms.
+//! 3. It moves to a better way that answers: local before direct before relay before stream; among
+//!    alike ones to one whose round trip is shorter by a third and 1 ms.
 //! 4. A way on which nothing came back for [`SUSPECT`] after something was sent is probed twice a
 //!    second, and the others anew. After [`SILENT`] it is given up, and the best of the others
 //!    taken.
 //! 5. A way that answers is probed each 20 s, in use or not; that keeps NATs open.
 //! 6. An authentic datagram from a source that is no candidate makes it one, and it is probed: the
-//!    other member has moved, or its NAT gave it a new port. One a second at the most.
+//!    other member has moved, or its NAT gave it a new port. One a second at the most. A probe on a
+//!    candidate that waits between bursts has that probed at once, as seldom: the other end has just
+//!    found a way to it.
 //! 7. A way in use on which the other member's datagrams came, and then none for [`SUSPECT`], is
 //!    probed once. Whoever is behind a NAT that gave it a new address, or behind a relay that knows
 //!    the old one, is not heard until it sends; and it may have nothing to send.
@@ -49,6 +51,11 @@ pub(crate) const SEAL: usize = 32;
 /// Answers in one second at the most.
 const ANSWERS: u32 = 200;
 
+/// Whether a datagram that begins so is a probe or the answer to one.
+pub fn is_probe(first: u8) -> bool {
+    [PROBE, PONG].contains(&first)
+}
+
 /// What one end counted of a way through a relay: bytes of sealed packets, without tickets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByRelay {
@@ -78,6 +85,8 @@ pub struct Path {
     reached: Option<Time>,
     counter: u64,
     learned: Option<Time>,
+    /// When a way was last probed because of a probe on it.
+    poked: Option<Time>,
     /// When something was first sent on the active way after it was last heard.
     unanswered: Option<Time>,
     answers: (u64, u32),
@@ -97,6 +106,7 @@ impl Path {
             reached: None,
             counter: seed,
             learned: None,
+            poked: None,
             unanswered: None,
             answers: (0, 0),
             traffic: None,
@@ -111,8 +121,14 @@ impl Path {
         let active = self.active();
         let wanted = &candidates[..candidates.len().min(WAYS)];
         let learned = |way: &Way| !way.announced && way.answers;
-        self.ways
-            .retain(|way| wanted.contains(&way.candidate) || learned(way));
+        let mut gone = Vec::new();
+        self.ways.retain(|way| {
+            let stays = wanted.contains(&way.candidate) || learned(way);
+            if let Some(ticket) = way.candidate.via.ticket.filter(|_| !stays) {
+                gone.push((ticket, way.carried));
+            }
+            stays
+        });
         for candidate in wanted {
             match self.ways.iter_mut().find(|way| way.candidate == *candidate) {
                 Some(way) => way.announced = true,
@@ -121,6 +137,15 @@ impl Path {
         }
         self.ways.sort_by_key(|way| !way.announced);
         self.ways.truncate(WAYS);
+        for (ticket, [sent, received]) in gone {
+            self.carried(&ticket, sent, received);
+            // The relay may still send to where this end no longer is.
+            let same = |way: &&mut Way| way.candidate.via.ticket == Some(ticket);
+            self.ways
+                .iter_mut()
+                .filter(same)
+                .for_each(|way| way.poke(now));
+        }
         self.active = active.and_then(|old| self.position(old.via));
         self.choose(now);
     }
@@ -182,17 +207,27 @@ impl Path {
         }
     }
 
-    /// What went by each relay since it was announced.
-    pub fn by_relays(&self) -> impl Iterator<Item = ByRelay> {
-        self.ways.iter().filter_map(|way| {
+    /// What went by each relay since it was announced, whichever way leads to it.
+    pub fn by_relays(&self) -> Vec<ByRelay> {
+        let mut all: Vec<ByRelay> = Vec::new();
+        for way in &self.ways {
             let [sent, received] = way.carried;
-            let ticket = way.candidate.via.ticket?;
-            Some(ByRelay {
-                ticket,
-                sent,
-                received,
-            })
-        })
+            let Some(ticket) = way.candidate.via.ticket else {
+                continue;
+            };
+            match all.iter_mut().find(|by| by.ticket == ticket) {
+                Some(by) => {
+                    by.sent += sent;
+                    by.received += received;
+                }
+                None => all.push(ByRelay {
+                    ticket,
+                    sent,
+                    received,
+                }),
+            }
+        }
+        all
     }
 
     /// Something is sent on the way in use: where to?
@@ -241,6 +276,7 @@ impl Path {
             Some(Message::Probe { number }) => {
                 self.answer(number, source, now);
                 self.came(source, now);
+                self.try_back(source, now);
             }
             Some(Message::Pong { number, seen }) => {
                 let found = self
@@ -248,7 +284,9 @@ impl Path {
                     .iter_mut()
                     .position(|way| way.answered(number, now));
                 if let Some(at) = found {
-                    self.seen = self.ways[at].candidate.via.ticket.is_none().then_some(seen);
+                    let way = &self.ways[at].candidate;
+                    let own = way.via.ticket.is_none() && way.kind != Kind::Stream;
+                    self.seen = own.then_some(seen);
                     if self.active == Some(at) {
                         self.unanswered = None;
                     }
@@ -377,6 +415,20 @@ impl Path {
         }
         let candidate = Candidate::at(Kind::Punched, source);
         self.ways.push(Way::new(candidate, false, now));
+    }
+
+    /// Rule 6, of a known source.
+    fn try_back(&mut self, source: SocketAddr, now: Time) {
+        if self.poked.is_some_and(|last| now < last + LEARN) {
+            return;
+        }
+        let waits = |way: &&mut Way| {
+            way.candidate.via.at == source && !way.answers && way.next > now + DOUBT
+        };
+        if let Some(way) = self.ways.iter_mut().find(waits) {
+            way.poke(now);
+            self.poked = Some(now);
+        }
     }
 
     fn answer(&mut self, number: u64, source: SocketAddr, now: Time) {

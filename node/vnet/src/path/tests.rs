@@ -5,6 +5,8 @@ use super::*;
 const LEFT: &str = "10.0.0.1:1000";
 const RIGHT: &str = "10.0.0.2:2000";
 const RELAY: &str = "192.0.2.1:3000";
+/// Where either end has its stream to the other.
+const STREAM: &str = "127.0.0.1:4000";
 
 fn address(text: &str) -> SocketAddr {
     text.parse().expect("an address")
@@ -22,6 +24,7 @@ struct World {
     now: Time,
     direct: bool,
     relay: bool,
+    stream: bool,
     left_seen_as: SocketAddr,
     probes: usize,
     /// Bytes of a datagram that arrive at the most.
@@ -37,6 +40,7 @@ impl World {
             now: Duration::from_secs(100),
             direct: true,
             relay: true,
+            stream: true,
             left_seen_as: address(LEFT),
             probes: 0,
             longest: usize::MAX,
@@ -71,33 +75,37 @@ impl World {
     }
 
     fn open(&self, via: &Via) -> bool {
-        if via.ticket.is_some() {
+        if via.at == address(STREAM) {
+            self.stream
+        } else if via.ticket.is_some() {
             self.relay
         } else {
             self.direct
         }
     }
 
+    /// Where what is sent on a way comes from, by an end that is seen at `own`.
+    fn source(&self, via: &Via, own: SocketAddr) -> SocketAddr {
+        let stays = via.ticket.is_some() || via.at == address(STREAM);
+        if stays { via.at } else { own }
+    }
+
+    /// Whether what the right end sends gets to the left one.
+    fn reaches(&self, via: &Via) -> bool {
+        self.source(via, self.left_seen_as) == via.at
+    }
+
     fn carry(&mut self) {
         for output in self.left.take_outputs() {
             self.probes += 1;
-            let source = if output.via.ticket.is_some() {
-                output.via.at
-            } else {
-                self.left_seen_as
-            };
+            let source = self.source(&output.via, self.left_seen_as);
             if self.open(&output.via) && output.bytes.len() <= self.longest {
                 assert!(self.right.message(&output.bytes, source, self.now));
             }
         }
         for output in self.right.take_outputs() {
-            let reaches = output.via.ticket.is_some() || output.via.at == self.left_seen_as;
-            let source = if output.via.ticket.is_some() {
-                output.via.at
-            } else {
-                address(RIGHT)
-            };
-            if self.open(&output.via) && reaches {
+            let source = self.source(&output.via, address(RIGHT));
+            if self.open(&output.via) && self.reaches(&output.via) {
                 assert!(self.left.message(&output.bytes, source, self.now));
             }
         }
@@ -105,20 +113,12 @@ impl World {
 
     fn data(&mut self) {
         if let Some(via) = self.left.sending(self.now).filter(|via| self.open(via)) {
-            let source = if via.ticket.is_some() {
-                via.at
-            } else {
-                self.left_seen_as
-            };
+            let source = self.source(&via, self.left_seen_as);
             self.right.heard(source, self.now);
         }
         if let Some(via) = self.right.sending(self.now).filter(|via| self.open(via)) {
-            let source = if via.ticket.is_some() {
-                via.at
-            } else {
-                address(RIGHT)
-            };
-            if via.ticket.is_some() || via.at == self.left_seen_as {
+            let source = self.source(&via, address(RIGHT));
+            if self.reaches(&via) {
                 self.left.heard(source, self.now);
             }
         }
@@ -142,6 +142,72 @@ fn traffic_starts_on_what_answers_and_moves_to_the_best() {
     world.pass(SECOND / 2, true);
     assert_eq!(world.kinds(), (Some(Kind::Direct), Some(Kind::Direct)));
     assert_eq!(world.left.seen(), Some(address(LEFT)));
+}
+
+#[test]
+fn a_stream_comes_last_and_is_left_for_whatever_answers() {
+    let stream = Candidate::at(Kind::Stream, address(STREAM));
+    let relay = Candidate::relay(address(RELAY), [9; 16]);
+    let to = |at| Candidate::at(Kind::Direct, address(at));
+    let mut world = World::new(&[to(RIGHT), relay, stream], &[to(LEFT), relay, stream]);
+    let both = |kind| (Some(kind), Some(kind));
+    (world.direct, world.relay) = (false, false);
+    world.pass(SECOND, true);
+    assert_eq!(world.kinds(), both(Kind::Stream));
+    assert_eq!(world.left.seen(), None, "an address of one machine");
+    world.relay = true;
+    world.pass(SECOND, true);
+    assert_eq!(world.kinds(), both(Kind::Relay));
+    world.direct = true;
+    world.pass(SECOND * 60, true);
+    assert_eq!(world.kinds(), both(Kind::Direct));
+    (world.direct, world.relay) = (false, false);
+    // One after the other, each of which is believed for a while.
+    world.pass(SECOND * 20, true);
+    assert_eq!(world.kinds(), both(Kind::Stream), "and back");
+    for path in [&mut world.left, &mut world.right] {
+        path.announce(&[to(RIGHT), relay], world.now);
+        assert_eq!(path.active(), None, "a stream that ended is no way");
+    }
+}
+
+#[test]
+fn a_relay_by_a_stream_is_the_same_relay_and_comes_after_all_others() {
+    let ticket = [9; 16];
+    let relay = Candidate::relay(address(RELAY), ticket);
+    let streamed = Candidate::relay_stream(address(STREAM), ticket);
+    let mut world = World::new(&[relay, streamed], &[relay, streamed]);
+    world.relay = false;
+    world.pass(SECOND, true);
+    assert_eq!(world.left.active(), Some(streamed));
+    world.left.carried(&ticket, 30, 40);
+    world.left.announce(&[streamed], world.now);
+    let sum = ByRelay {
+        ticket,
+        sent: 30,
+        received: 40,
+    };
+    assert_eq!(world.left.by_relays(), [sum], "whichever way it went");
+    world.left.announce(&[relay, streamed], world.now);
+    assert_eq!(world.left.by_relays(), [sum], "told once");
+    world.relay = true;
+    world.pass(SECOND, true);
+    assert_eq!(world.left.active(), Some(relay));
+    world.left.announce(&[relay], world.now);
+    assert_eq!(world.left.by_relays(), [sum]);
+}
+
+#[test]
+fn whoever_is_probed_on_a_way_that_waits_probes_it_at_once() {
+    let mut world = World::usual();
+    (world.direct, world.relay) = (false, false);
+    world.pass(SECOND * 120, false);
+    world.direct = true;
+    world.left.hurry(world.now);
+    world.pass(SECOND / 2, false);
+    assert_eq!(world.kinds(), (Some(Kind::Direct), Some(Kind::Direct)));
+    let waiting = world.right.take_outputs();
+    assert!(waiting.is_empty(), "and no more than that");
 }
 
 #[test]

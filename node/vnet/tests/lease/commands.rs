@@ -12,8 +12,8 @@ use gridbay_vnet::tun;
 
 /// Of the services that every rank has.
 const PORT: u16 = 9;
-/// Between two tries of an echo, and how many there are.
-const TRIES: (Duration, usize) = (Duration::from_millis(200), 15);
+/// Between two tries of an echo.
+const TRY: Duration = Duration::from_millis(200);
 
 /// Starts the services: datagrams come back, and streams are read to their end and counted.
 pub(crate) fn serve() {
@@ -63,12 +63,13 @@ pub(crate) fn execute(command: &str) -> String {
     let number = |text: &str| text.parse::<usize>().expect("a number");
     let result = match words[..] {
         ["cat", file] => std::fs::read_to_string(file).map(|text| text.replace('\n', ";")),
-        ["echo", to] => echo(ip(to)),
+        ["echo", to, tries] => echo(ip(to), number(tries)),
         ["burst", to, count, size] => burst(ip(to), number(count), number(size)),
         ["stream", to, bytes] => stream(ip(to), number(bytes)),
         ["spoof", from, to, count] => spoof(ip(from), ip(to), number(count)),
         ["say", to, text] => say(ip(to), text.as_bytes()),
         ["ping", to] => ping(to),
+        ["name", resolver, name] => named(ip(resolver), name),
         _ => panic!("unknown: {command}"),
     };
     result.unwrap_or_else(|error| format!("error: {error}"))
@@ -80,17 +81,17 @@ fn socket(to: IpAddr) -> std::io::Result<UdpSocket> {
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
     };
     let socket = UdpSocket::bind((any, 0))?;
-    socket.set_read_timeout(Some(TRIES.0))?;
+    socket.set_read_timeout(Some(TRY))?;
     socket.connect((to, PORT))?;
     Ok(socket)
 }
 
-fn echo(to: IpAddr) -> std::io::Result<String> {
+fn echo(to: IpAddr, tries: usize) -> std::io::Result<String> {
     let Ok(socket) = socket(to) else {
         return Ok("no".to_owned());
     };
     let mut buffer = [0; 16];
-    for _ in 0..TRIES.1 {
+    for _ in 0..tries {
         socket.send(b"echo").ok();
         if socket.recv(&mut buffer).is_ok_and(|bytes| bytes == 4) {
             return Ok("yes".to_owned());
@@ -109,6 +110,28 @@ fn burst(to: IpAddr, count: usize, size: usize) -> std::io::Result<String> {
         back += usize::from(socket.recv(&mut buffer).is_ok_and(|bytes| bytes == size));
     }
     Ok(back.to_string())
+}
+
+/// Asks the lease's resolver for the IPv4 address of a name.
+fn named(resolver: IpAddr, name: &str) -> std::io::Result<String> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    socket.set_read_timeout(Some(Duration::from_secs(10)))?;
+    socket.connect((resolver, 53))?;
+    let labels = name.split('.').flat_map(|label| {
+        let length = std::iter::once(label.len() as u8);
+        length.chain(label.bytes())
+    });
+    let mut query = vec![0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+    query.extend(labels);
+    query.extend([0, 0, 1, 0, 1]);
+    socket.send(&query)?;
+    let mut buffer = [0; 512];
+    let bytes = socket.recv(&mut buffer)?;
+    Ok(match (buffer[3] & 15, &buffer[query.len()..bytes]) {
+        (0, [.., a, b, c, d]) => Ipv4Addr::new(*a, *b, *c, *d).to_string(),
+        (3, []) => "unknown".to_owned(),
+        (code, _) => format!("code {code}"),
+    })
 }
 
 /// Sends bytes whose sum the other end has to tell.

@@ -1,7 +1,7 @@
 //! Leases' networks end to end, over the loopback, without root.
 //!
 //! Each rank is a process of its own in new user and network namespaces ([`rank`]), which this
-//! binary starts by running itself again. It makes its TUN there and hands the descriptor to the
+//! binary starts by running itself again. It makes its device there and hands the descriptor to the
 //! test, which is the node.
 
 #![allow(clippy::print_stdout, reason = "what is left out is said")]
@@ -16,6 +16,7 @@ mod refused;
 mod relay;
 mod traffic;
 mod user;
+mod veth;
 
 /// What a started rank executes; for anybody else there is nothing to do.
 #[test]

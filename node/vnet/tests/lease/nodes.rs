@@ -7,7 +7,7 @@ use gridbay_vnet::engine::{Attachment, Engine, EngineConfig, LeaseNet, LeaseStat
 use gridbay_vnet::keys::Secret;
 use gridbay_vnet::path::{Candidate, Kind};
 
-use crate::rank::{Rank, lease, network};
+use crate::rank::{Link, Rank, lease, network};
 
 /// An engine with its key, the same for all leases of a test.
 pub(crate) struct Node {
@@ -83,7 +83,13 @@ pub(crate) struct Two {
 impl Two {
     /// With keys that follow from `key`; none where there are no devices.
     pub(crate) fn start(byte: u8, key: u8) -> Option<Two> {
-        let mut ranks = [Rank::start(byte, 0)?, Rank::start(byte, 1)?];
+        Two::start_by([Link::Tun; 2], byte, key)
+    }
+
+    /// The same with those kinds of devices.
+    pub(crate) fn start_by(links: [Link; 2], byte: u8, key: u8) -> Option<Two> {
+        let start = |rank: u32| Rank::start_by(links[rank as usize], byte, rank);
+        let mut ranks = [start(0)?, start(1)?];
         let nodes = [Node::new(key), Node::new(key + 1)];
         nodes[0].open(byte, &[0], vec![nodes[1].member(&[1])]);
         nodes[1].open(byte, &[1], vec![nodes[0].member(&[0])]);
@@ -99,6 +105,12 @@ impl Two {
     pub(crate) fn works(&mut self) -> bool {
         let to = self.ranks[1].address.v4;
         self.ranks[0].reaches(to)
+    }
+
+    /// Whether it does not.
+    pub(crate) fn fails(&mut self) -> bool {
+        let to = self.ranks[1].address.v4;
+        self.ranks[0].misses(to)
     }
 }
 

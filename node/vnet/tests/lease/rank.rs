@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use gridbay_protocol::ids::{LeaseId, NetworkId};
 use gridbay_vnet::address::{INTERFACE, Plan, RankAddress};
-use gridbay_vnet::{fds, tun};
+use gridbay_vnet::{fds, tun, veth};
 
 use crate::commands;
 
@@ -21,6 +21,8 @@ use crate::commands;
 const VARIABLE: &str = "GRIDBAY_TEST_RANK";
 /// Longer than any command takes.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Tries of an echo, five a second, that should come back, and of one that should not.
+const TRIES: (usize, usize) = (200, 15);
 
 /// The network of all tests.
 pub(crate) fn network() -> NetworkId {
@@ -30,6 +32,13 @@ pub(crate) fn network() -> NetworkId {
 /// A lease by one byte.
 pub(crate) fn lease(byte: u8) -> LeaseId {
     LeaseId([byte; 32])
+}
+
+/// What a rank's device is.
+#[derive(Clone, Copy)]
+pub(crate) enum Link {
+    Tun,
+    Veth,
 }
 
 /// A running rank.
@@ -45,13 +54,18 @@ pub(crate) struct Rank {
 impl Rank {
     /// Starts a rank of a lease; none, with a note, where this machine has no devices for users.
     pub(crate) fn start(lease_byte: u8, rank: u32) -> Option<Rank> {
+        Rank::start_by(Link::Tun, lease_byte, rank)
+    }
+
+    /// The same with that kind of device.
+    pub(crate) fn start_by(link: Link, lease_byte: u8, rank: u32) -> Option<Rank> {
         let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
         ours.set_read_timeout(Some(PATIENCE)).expect("a timeout");
         let child = Command::new("unshare")
             .args(["--user", "--map-root-user", "--net"])
             .arg(std::env::current_exe().expect("this binary"))
             .args(["--exact", "the_inside_of_a_rank", "--nocapture"])
-            .env(VARIABLE, format!("{lease_byte} {rank}"))
+            .env(VARIABLE, format!("{lease_byte} {rank} {}", link as u32))
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn();
@@ -87,7 +101,12 @@ impl Rank {
 
     /// Whether a datagram to an address comes back, of several that are sent.
     pub(crate) fn reaches(&mut self, address: impl std::fmt::Display) -> bool {
-        self.ask(&format!("echo {address}")) == "yes"
+        self.ask(&format!("echo {address} {}", TRIES.0)) == "yes"
+    }
+
+    /// Whether none comes back, of some.
+    pub(crate) fn misses(&mut self, address: impl std::fmt::Display) -> bool {
+        self.ask(&format!("echo {address} {}", TRIES.1)) == "no"
     }
 }
 
@@ -113,7 +132,11 @@ pub(crate) fn inside() {
     let rank = numbers.next().expect("a rank");
     let stdin = std::io::stdin();
     let control = UnixStream::from(stdin.as_fd().try_clone_to_owned().expect("a copy"));
-    match device(byte, rank) {
+    let link = match numbers.next() {
+        Some(1) => Link::Veth,
+        _ => Link::Tun,
+    };
+    match device(link, byte, rank) {
         Ok(device) => fds::send(&control, b"device\n", &[device.as_fd()]).expect("hands it over"),
         Err(error) => {
             writeln!(&control, "{error}").expect("the test listens");
@@ -130,9 +153,12 @@ pub(crate) fn inside() {
     }
 }
 
-fn device(byte: u8, rank: u32) -> std::io::Result<OwnedFd> {
+fn device(link: Link, byte: u8, rank: u32) -> std::io::Result<OwnedFd> {
     let plan = Plan::new(&network(), &lease(byte));
-    let device = tun::open(INTERFACE)?;
+    let device = match link {
+        Link::Tun => tun::open(INTERFACE)?,
+        Link::Veth => veth::open(INTERFACE)?,
+    };
     let interface = tun::Interface::of(INTERFACE, &plan, rank).expect("a rank");
     tun::configure(&interface)?;
     tun::loopback_up()?;

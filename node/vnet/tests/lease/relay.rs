@@ -135,7 +135,7 @@ fn the_death_of_a_relay_moves_the_path() {
     drop(dead);
     let at = other.at();
     until("it moves", || {
-        two.works();
+        two.fails();
         let path = two.nodes[0].status(120).pairs[0].path;
         path.is_some_and(|path| path.via.at == at)
     });

@@ -1,9 +1,10 @@
 //! What passes between the ranks of a lease.
 
+use gridbay_vnet::address::{Plan, RESOLVER};
 use gridbay_vnet::path::Kind;
 
 use crate::nodes::{Node, Two, until};
-use crate::rank::Rank;
+use crate::rank::{Rank, lease, network};
 
 #[test]
 fn two_nodes_carry_datagrams_and_streams() {
@@ -38,6 +39,24 @@ fn two_nodes_carry_datagrams_and_streams() {
     assert_eq!(pair.seen, Some(two.nodes[0].at()));
     assert!(pair.sent.bytes > 20_000_000 && pair.received.packets > 0);
     assert!(pair.handshake_age.is_some() && pair.round_trip.is_some());
+}
+
+#[test]
+fn the_resolver_of_a_lease_knows_its_ranks_and_nobody_else() {
+    let Some(mut two) = Two::start(3, 30) else {
+        return;
+    };
+    let plan = Plan::new(&network(), &lease(3));
+    let resolver = plan.rank(RESOLVER).expect("a resolver").v4;
+    let mut ask = |name: &str| two.ranks[0].ask(&format!("name {resolver} {name}"));
+    let other = plan.rank(1).expect("a rank").v4.to_string();
+    assert_eq!(ask("rank1"), other);
+    assert_eq!(ask(&plan.name(1)), other);
+    assert_eq!(ask("rank2"), "unknown");
+    assert_eq!(ask("host.example"), "unknown");
+    // It is no host: it has that one service, and no packet to it leaves the node.
+    assert_eq!(two.ranks[0].ask(&format!("burst {resolver} 1 10")), "0");
+    assert_eq!(two.nodes[0].status(3).pairs[0].sent.packets, 0);
 }
 
 #[test]

@@ -16,6 +16,8 @@ enum Part {
     Programs,
     /// A relay that is paid, between NATs that can not.
     Relay,
+    /// Streams, where nothing leaves but TCP to port 443.
+    Strict,
 }
 
 #[derive(Debug, Args)]
@@ -31,7 +33,7 @@ pub(in super::super) struct ClusterArgs {
     /// How often they are sorted
     #[arg(long, default_value_t = parallel::KEYS.1, value_parser = clap::value_parser!(u32).range(1..=64))]
     times: u32,
-    /// Seconds on a paid relay before it is killed
+    /// Seconds on a paid relay before it is killed, and over streams
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     hold: u64,
     /// Leave the nodes' folders in place
@@ -65,6 +67,7 @@ impl ClusterArgs {
         let options = Options {
             keys: wanted(Part::Programs).then_some((self.keys, self.times)),
             hold: if wanted(Part::Relay) { self.hold } else { 0 },
+            strict: if wanted(Part::Strict) { self.hold } else { 0 },
             name: self.lab.name,
             keep: self.keep,
             log: self.log,

@@ -8,11 +8,14 @@
 //! 3. With routers of kind `symmetric` one seller behind each of them is leased, with a relay that
 //!    the buyer pays: one of two nodes on public hosts that sell it. Echoes go over it for a while;
 //!    then the relay is killed; then one of the two sellers moves (`relayed`).
+//! 4. With two routers that let nothing out but TCP to port 443 the sellers behind them and one
+//!    behind a router of kind `cone` ask one another for echoes, over streams to a founder (`strict`).
 
 mod echoes;
 mod relayed;
 mod report;
 mod stage;
+mod strict;
 mod ways;
 
 pub(crate) use report::Report;
@@ -41,8 +44,12 @@ pub(crate) async fn run(
         report.programs = parallel::run_all(network, stage::BUYER, &folder, keys, progress).await?;
     }
     if options.hold > 0 {
-        let mut stage = Stage::up(Kind::Symmetric, program, options, progress).await?;
+        let mut stage = Stage::up(Kind::Symmetric, program.clone(), options, progress).await?;
         report.relayed = Some(relayed::run(&mut stage, options.hold, progress).await?);
+    }
+    if options.strict > 0 {
+        let stage = Stage::up(Kind::Tcp443, program, options, progress).await?;
+        report.strict = Some(strict::run(&stage, options.strict, progress).await?);
     }
     Ok(report)
 }

@@ -52,7 +52,7 @@ impl Relayed {
     }
 }
 
-fn now_ms() -> u64 {
+pub(super) fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
 }
@@ -81,7 +81,7 @@ pub(super) async fn run(
     })
     .await?;
     let first = until("the first echo", async || {
-        let all = said(stage, &job).await?;
+        let all = said(stage, &job, 0).await?;
         Ok(all.iter().find_map(|(at, took)| took.map(|_| *at)))
     })
     .await?;
@@ -101,7 +101,7 @@ pub(super) async fn run(
     stage.lab().readdress(HOME)?;
     let moved = pass(AROUND).await;
     tokio::time::sleep(LATE).await;
-    let all = said(stage, &job).await?;
+    let all = said(stage, &job, 0).await?;
     let relays = relays(stage).await?;
     stage.command(&["job", "cancel", &job]).await?;
     let order = |job: &JobRecord| (job.state.name().to_owned(), job.paid.to_string());
@@ -117,8 +117,13 @@ pub(super) async fn run(
     })
 }
 
-async fn said(stage: &Stage, job: &str) -> anyhow::Result<Vec<(u64, Option<u64>)>> {
-    let path = format!("/jobs/{job}/logs?rank=0&stream=stdout&from=0");
+/// What a rank printed of its echoes.
+pub(super) async fn said(
+    stage: &Stage,
+    job: &str,
+    rank: u32,
+) -> anyhow::Result<Vec<(u64, Option<u64>)>> {
+    let path = format!("/jobs/{job}/logs?rank={rank}&stream=stdout&from=0");
     let answer = stage.buyer().download(&path).await?;
     let bytes = client::body(answer, LINES).await?;
     Ok(echoes::read(&String::from_utf8_lossy(&bytes)))

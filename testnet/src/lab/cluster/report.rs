@@ -2,7 +2,8 @@
 
 use super::echoes::Echoes;
 use super::relayed::Relayed;
-use super::ways::Ways;
+use super::strict::Strict;
+use super::ways::{Way, Ways};
 use crate::parallel::{self, Ran};
 use gridbay_node::ui::Table;
 use serde::Serialize;
@@ -16,33 +17,42 @@ pub(crate) struct Report {
     pub(crate) programs: Vec<Ran>,
     /// Behind two that do not.
     pub(crate) relayed: Option<Relayed>,
+    /// Behind two that let nothing out but TCP to port 443.
+    pub(crate) strict: Option<Strict>,
 }
 
 impl Report {
     /// Whether there was something, and all of it went as well as it can.
     pub(crate) fn ok(&self) -> bool {
-        let something = !self.programs.is_empty() || self.relayed.is_some();
+        let held = self.relayed.is_some() || self.strict.is_some();
+        let something = !self.programs.is_empty() || held;
         let relayed = self.relayed.as_ref().is_none_or(Relayed::passed);
-        something && self.ways.passed() && self.programs.iter().all(Ran::passed) && relayed
+        let strict = self.strict.as_ref().is_none_or(Strict::passed);
+        let ran = self.ways.passed() && self.programs.iter().all(Ran::passed);
+        something && ran && relayed && strict
     }
 
     /// Tables, then the verdict.
     pub(crate) fn lines(&self) -> String {
         let mut text = String::new();
         if !self.ways.all.is_empty() {
-            text += &of_ways(&self.ways);
+            text += &of_ways(&self.ways.all);
+            let setup = self.ways.setup_ms;
+            let setup = setup.map_or("-".to_owned(), |ms| ms.to_string());
+            text += &format!("all pairs after {setup} ms\n");
         }
         if !self.programs.is_empty() {
             text += &parallel::table::lines(&self.programs);
         }
         text += &self.relayed.as_ref().map(of_relayed).unwrap_or_default();
+        text += &self.strict.as_ref().map(of_strict).unwrap_or_default();
         text + if self.ok() { "passed" } else { "FAILED" }
     }
 }
 
-fn of_ways(ways: &Ways) -> String {
+fn of_ways(ways: &[Way]) -> String {
     let mut table = Table::new(&["FROM", "TO", "PATH", ">RTT MS"]);
-    for way in &ways.all {
+    for way in ways {
         let path = way.path.clone().unwrap_or("none".to_owned());
         let ms = way
             .round_trip_ms
@@ -54,40 +64,53 @@ fn of_ways(ways: &Ways) -> String {
             ms,
         ]);
     }
-    let setup = ways.setup_ms.map_or("-".to_owned(), |ms| ms.to_string());
-    format!("{}all pairs after {setup} ms\n", table.render())
+    table.render()
 }
 
-fn of_relayed(relayed: &Relayed) -> String {
+fn of_echoes<'a>(
+    what: &'static str,
+    rows: impl IntoIterator<Item = (String, &'a Echoes)>,
+) -> String {
     let mut table = Table::new(&[
-        "RELAYED",
+        what,
         ">SENT",
         ">LOST",
         ">LONGEST PAUSE MS",
         ">MEDIAN RTT MS",
     ]);
-    let calm = format!("{} s", relayed.seconds);
-    let rows: [(&str, &Echoes); 3] = [
-        (&calm, &relayed.calm),
-        ("the relay killed", &relayed.relay_killed),
-        ("a member moved", &relayed.moved),
-    ];
     for (what, echoes) in rows {
         let ms = |us: u64| format!("{:.2}", us as f64 / 1_000.0);
         table.row([
-            what.to_owned(),
+            what,
             echoes.sent.to_string(),
             echoes.lost.to_string(),
             echoes.gap_ms.to_string(),
             echoes.median_us.map_or("-".to_owned(), ms),
         ]);
     }
+    table.render()
+}
+
+fn of_strict(strict: &Strict) -> String {
+    let asked = strict.echoes.iter();
+    let asked = asked.map(|a| (format!("rank{} rank{}", a.from, a.to), &a.echoes));
+    let mut text = of_ways(&strict.ways) + &of_echoes("ECHOES", asked);
+    text += &format!("all ways after {} ms\n", strict.ways_ms);
+    text
+}
+
+fn of_relayed(relayed: &Relayed) -> String {
+    let rows: [(String, &Echoes); 3] = [
+        (format!("{} s", relayed.seconds), &relayed.calm),
+        ("the relay killed".to_owned(), &relayed.relay_killed),
+        ("a member moved".to_owned(), &relayed.moved),
+    ];
     let ways = relayed
         .ways
         .iter()
         .map(|way| way.as_deref().unwrap_or("none"));
     let ways: Vec<&str> = ways.collect();
-    let mut text = table.render();
+    let mut text = of_echoes("RELAYED", rows);
     text += &format!(
         "ways {}, first echo after {} ms\n",
         ways.join(" "),

@@ -20,6 +20,8 @@ pub(crate) struct Options {
     pub(crate) keys: Option<(u32, u32)>,
     /// Seconds on a relay before it is killed; 0 leaves this out.
     pub(crate) hold: u64,
+    /// Seconds of echoes where only TCP to port 443 leaves; 0 leaves this out.
+    pub(crate) strict: u64,
     /// Whether the nodes' folders stay.
     pub(crate) keep: bool,
     /// Log filter of the nodes.
@@ -31,6 +33,10 @@ pub(super) const BUYER: &str = "b5";
 /// The nodes that sell work, with their hosts: two behind each router, or one.
 const SELLERS: [(&str, &str); 4] = [("b1", "s1"), ("b2", "s2"), ("b3", "s3"), ("b4", "s4")];
 const TWO: [(&str, &str); 2] = [("b1", "s1"), ("b2", "s3")];
+/// Each behind a router of its own, of which the last one's lets UDP out; and one that only looks
+/// on.
+const STRICT: [(&str, &str); 3] = [("b1", "s1"), ("b2", "s3"), ("b3", "s5")];
+const IDLE: (&str, &str) = ("b4", "r1");
 /// The nodes that sell relaying to the two.
 pub(super) const RELAYS: [&str; 2] = ["b3", "b4"];
 /// The first seller's router.
@@ -64,14 +70,15 @@ fn topology(kind: Kind) -> anyhow::Result<Topology> {
         hosts = ["s3", "s4"]
         [networks.desk]
         kind = "cone"
-        hosts = ["buyer"]
+        hosts = ["buyer", "s5"]
         "#
     ))?)
 }
 
 impl Stage {
     /// Builds and starts all of it. With routers of kind `symmetric` only one seller behind each
-    /// sells, and founders relay nothing for nothing.
+    /// sells, and founders relay nothing for nothing; of kind `tcp443` as few sell, with one behind
+    /// a router that lets UDP out, and founders can be reached at TCP port 443.
     pub(super) async fn up(
         kind: Kind,
         program: PathBuf,
@@ -79,8 +86,12 @@ impl Stage {
         progress: &Progress,
     ) -> anyhow::Result<Stage> {
         let lab = Lab::up(&options.name, topology(kind)?, program.clone(), progress)?;
-        let relayed = kind == Kind::Symmetric;
-        let sellers = if relayed { &TWO[..] } else { &SELLERS[..] };
+        let (relayed, strict) = (kind == Kind::Symmetric, kind == Kind::Tcp443);
+        let sellers = match kind {
+            Kind::Symmetric => &TWO[..],
+            Kind::Tcp443 => &STRICT[..],
+            _ => &SELLERS[..],
+        };
         let mut plan = Plan::local(&options.name, FOUNDERS, 5);
         plan.validators = vec![vec![]; FOUNDERS];
         plan.log.clone_from(&options.log);
@@ -88,9 +99,16 @@ impl Stage {
             .into_iter()
             .zip(["p1", "p2", "p3", "p4"]);
         let relays = RELAYS.into_iter().zip(["r1", "r2"]).filter(|_| relayed);
+        let idle = Some(IDLE).filter(|_| strict);
         let all = founders.chain(sellers.iter().copied()).chain(relays);
-        for (name, host) in all.chain([(BUYER, "buyer")]) {
-            plan.seats.insert(name.to_owned(), lab.seat(host)?);
+        for (name, host) in all.chain(idle).chain([(BUYER, "buyer")]) {
+            let seat = lab.seat(host)?;
+            let seat = if strict && name.starts_with('v') {
+                seat.also_at_443()
+            } else {
+                seat
+            };
+            plan.seats.insert(name.to_owned(), seat);
             let more = match name {
                 _ if !relayed => "",
                 _ if RELAYS.contains(&name) => "cluster.relay = \"on\"\n",

@@ -16,7 +16,7 @@ pub(crate) struct Way {
     pub(crate) from: u32,
     /// Rank.
     pub(crate) to: u32,
-    /// `lan`, `direct`, `punched`, `relay`; none if it does not.
+    /// `lan`, `direct`, `punched`, `relay`, `stream`; none if it does not.
     pub(crate) path: Option<String>,
     /// Round trip in milliseconds.
     pub(crate) round_trip_ms: Option<f64>,
@@ -77,7 +77,7 @@ pub(super) async fn of_all(stage: &Stage, progress: &Progress) -> anyhow::Result
     Ok(ways)
 }
 
-fn ways(net: &LeaseNet) -> Vec<Way> {
+pub(super) fn ways(net: &LeaseNet) -> Vec<Way> {
     let of = |from: u32, net: &gridbay_node::api::types::NetPair| Way {
         from,
         to: net.rank,

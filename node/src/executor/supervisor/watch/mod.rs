@@ -43,6 +43,7 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
     let plan = Plan {
         spec: &launch.spec,
         tier: launch.tier,
+        link: launch.link,
         read_only: &launch.read_only,
         folder: folder.path(),
         group: launch.group.as_ref(),

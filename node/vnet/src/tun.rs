@@ -21,8 +21,6 @@
 //! - The queue ([`Interface::queue`]) is the only one, counts packets up to 64 kB each, and drops
 //!   what is beyond. 32 keeps the round trip short under load, 128 takes bursts of small datagrams.
 
-mod netlink;
-
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -30,8 +28,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 use crate::address::{Plan, V4_PREFIX, V6_PREFIX};
+use crate::netlink::Netlink;
 use crate::sys;
-use netlink::Netlink;
 
 /// Bytes of the kernel's header in front of each packet.
 pub(crate) const HEADER: usize = 10;
@@ -149,6 +147,7 @@ pub fn take(device: impl AsFd) -> io::Result<Offloads> {
     Ok(Offloads { tcp, udp })
 }
 
-fn index(name: &str) -> io::Result<u32> {
+/// Number of a device of the calling thread's network namespace.
+pub(crate) fn index(name: &str) -> io::Result<u32> {
     Ok(nix::net::if_::if_nametoindex(name)?)
 }

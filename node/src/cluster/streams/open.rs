@@ -1,0 +1,242 @@
+//! The streams that stand, and their part in the ways of pairs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use gridbay_core::relay::Purse;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_vnet::path::Ticket;
+use tokio::sync::oneshot;
+
+use super::book::{Book, Pair};
+use super::pump::Activity;
+use super::{PER_PURSE, Pass, STREAMS, UNUSED};
+use crate::cluster::{Clusters, Inner};
+
+/// How old a stream may be for another one to count as opened at the same time.
+const CROSSED: Duration = Duration::from_secs(10);
+
+/// All of them, with those that are wanted.
+#[derive(Default)]
+pub(in crate::cluster) struct Streams {
+    open: BTreeMap<PublicKey, Open>,
+    book: Book,
+    number: u64,
+}
+
+/// Where a stream's proxy is, why it may be, and whether this node opened it.
+pub(super) struct Place {
+    pub(super) at: SocketAddr,
+    pub(super) pass: Pass,
+    pub(super) own: bool,
+}
+
+struct Open {
+    number: u64,
+    place: Place,
+    since: Instant,
+    /// When a way last led over it.
+    led: Instant,
+    activity: Activity,
+    /// Dropping it ends the stream.
+    _end: oneshot::Sender<()>,
+}
+
+impl Streams {
+    /// The proxy that leads to a peer.
+    pub(in crate::cluster) fn at(&self, peer: &PublicKey) -> Option<SocketAddr> {
+        self.open.get(peer).map(|open| open.place.at)
+    }
+}
+
+impl Clusters {
+    /// Ends streams that are of no use, or that may not be any more; the streams that are to be
+    /// asked for now, at most `room`.
+    pub(super) fn streams_due(&self, now: Instant, room: usize) -> Vec<(PublicKey, Pass)> {
+        let mut inner = self.lock();
+        let (pairs, ways) = inner.pairs();
+        for open in inner.streams.open.values_mut() {
+            if ways.contains(&open.place.at) {
+                open.led = now;
+            }
+        }
+        let over = |(peer, open): (&PublicKey, &Open)| {
+            let last = open.led.max(open.activity.last());
+            let over = match open.place.own {
+                true => now >= last + UNUSED,
+                false => !inner.lets_in(peer, &open.place.pass),
+            };
+            over.then_some(*peer)
+        };
+        let over: Vec<PublicKey> = inner.streams.open.iter().filter_map(over).collect();
+        for peer in over {
+            inner.streams.open.remove(&peer);
+            inner.refresh(&peer);
+        }
+        let dark = inner.engine.as_ref().is_some_and(|e| e.is_dark());
+        let Streams { open, book, .. } = &mut inner.streams;
+        let room = room.min(STREAMS.saturating_sub(open.len()));
+        book.due(&pairs, |peer| open.contains_key(peer), dark, room, now)
+    }
+
+    /// What was asked for stands, or does not.
+    pub(super) fn stream_asked(&self, to: &PublicKey, stands: bool, now: Instant) {
+        self.lock().streams.book.answered(to, stands, now);
+    }
+
+    /// Whether a peer may open a stream, and there is room for it.
+    pub(super) fn admits_stream(&self, from: &PublicKey, pass: &Pass) -> bool {
+        let inner = self.lock();
+        let open = &inner.streams.open;
+        let room = open.len() < STREAMS || open.contains_key(from);
+        let fair = match pass {
+            Pass::Member(_) => true,
+            Pass::Relay(ticket) => {
+                let purse = inner.purse(ticket);
+                let same = |(peer, other): &(&PublicKey, &Open)| match other.place.pass {
+                    Pass::Relay(of) if !other.place.own && *peer != from => {
+                        of != *ticket && inner.purse(&of) == purse
+                    }
+                    _ => false,
+                };
+                open.iter().filter(same).count() < PER_PURSE
+            }
+        };
+        room && fair && inner.lets_in(from, pass)
+    }
+
+    /// Enters a stream as a way to a peer; none if the two ends keep another one.
+    pub(super) fn enter_stream(
+        &self,
+        me: &PublicKey,
+        peer: PublicKey,
+        place: Place,
+    ) -> Option<(u64, Activity, oneshot::Receiver<()>)> {
+        let now = Instant::now();
+        let mut inner = self.lock();
+        let streams = &mut inner.streams;
+        if let Some(other) = streams.open.get(&peer) {
+            let crossed = other.place.own != place.own && now < other.since + CROSSED;
+            let lower = place.own == (*me < peer);
+            if crossed && !lower {
+                return None;
+            }
+        }
+        // A ticket is of one node.
+        let again = |(of, open): (&PublicKey, &Open)| {
+            let relay = matches!(place.pass, Pass::Relay(_)) && !place.own && !open.place.own;
+            (relay && *of != peer && open.place.pass == place.pass).then_some(*of)
+        };
+        let gone: Vec<PublicKey> = streams.open.iter().filter_map(again).collect();
+        gone.iter().for_each(|peer| drop(streams.open.remove(peer)));
+        if streams.open.len() >= STREAMS && !streams.open.contains_key(&peer) {
+            return None;
+        }
+        streams.number += 1;
+        let (number, activity) = (streams.number, Activity::new(now));
+        let (end, ended) = oneshot::channel();
+        let open = Open {
+            number,
+            place,
+            since: now,
+            led: now,
+            activity: activity.clone(),
+            _end: end,
+        };
+        streams.open.insert(peer, open);
+        for peer in gone.iter().chain([&peer]) {
+            inner.refresh(peer);
+        }
+        Some((number, activity, ended))
+    }
+
+    /// A stream ended.
+    pub(super) fn end_stream(&self, peer: &PublicKey, number: u64) {
+        let mut inner = self.lock();
+        let known = inner.streams.open.get(peer);
+        if known.is_some_and(|open| open.number == number) {
+            inner.streams.open.remove(peer);
+            inner.refresh(peer);
+        }
+    }
+
+    /// How many there are now.
+    #[cfg(test)]
+    pub(super) fn streams_open(&self) -> usize {
+        self.lock().streams.open.len()
+    }
+}
+
+impl Inner {
+    /// All pairs as they are, and the places that ways in use lead to.
+    fn pairs(&self) -> (Vec<Pair>, BTreeSet<SocketAddr>) {
+        let (mut pairs, mut ways) = (Vec::new(), BTreeSet::new());
+        let Some(engine) = &self.engine else {
+            return (pairs, ways);
+        };
+        for (lease, own) in &self.open {
+            let Ok(status) = engine.status(lease) else {
+                continue;
+            };
+            let paths = status.pairs.iter().filter_map(|pair| pair.path);
+            ways.extend(paths.map(|path| path.via.at));
+            for member in &own.members {
+                let public = member.card.public;
+                let pair = status.pairs.iter().find(|pair| pair.public == public);
+                let relays = member.relays.iter().map(|way| (way.node, way.ticket));
+                let mut relays: Vec<_> = relays.collect();
+                // Those of one relay stand beside one another.
+                relays.dedup();
+                pairs.push(Pair {
+                    lease: *lease,
+                    node: member.node,
+                    has_way: pair.is_none_or(|pair| pair.path.is_some()),
+                    relays,
+                });
+            }
+        }
+        (pairs, ways)
+    }
+
+    /// Whether a peer's stream may be: it is a member of any network here, or its ticket is known.
+    fn lets_in(&self, peer: &PublicKey, pass: &Pass) -> bool {
+        let is_member = |lease| {
+            let own = self.open.get(lease);
+            own.is_some_and(|own| own.members.iter().any(|m| m.node == *peer))
+        };
+        match pass {
+            Pass::Member(lease) if is_member(lease) => true,
+            Pass::Relay(ticket) if self.purse(ticket).is_some() => true,
+            _ => {
+                let stands = self.streams.open.contains_key(peer);
+                stands && self.open.keys().any(is_member)
+            }
+        }
+    }
+
+    /// What a ticket draws on.
+    fn purse(&self, ticket: &Ticket) -> Option<Purse> {
+        let has = |pairs: &Vec<gridbay_core::relay::Tickets>| {
+            pairs.iter().any(|pair| pair.ends().contains(ticket))
+        };
+        let mut all = self.relayed.iter();
+        all.find(|(_, pairs)| has(pairs))
+            .map(|((purse, _), _)| *purse)
+    }
+
+    /// Tells the data plane of the ways to a peer, and by it, in all networks.
+    fn refresh(&mut self, peer: &PublicKey) {
+        let Some(engine) = &self.engine else {
+            return;
+        };
+        for (lease, own) in &self.open {
+            let mut members = own.members.iter();
+            let leads = members
+                .any(|m| m.node == *peer || m.relays.iter().any(|relay| relay.node == *peer));
+            if leads && let Err(error) = engine.set_members(lease, &self.members_of(&own.members)) {
+                tracing::warn!(%lease, %error, "ways are as they were");
+            }
+        }
+    }
+}
