@@ -1,7 +1,7 @@
 //! Clusters that are held.
 
 use super::carry;
-use super::types::{ClusterKey, ClusterRecord, ClusterRequest, Enter, Guest, VisitRecord};
+use super::types::{ClusterKey, ClusterRecord, ClusterRequest, Enter, Guest, Ranks, VisitRecord};
 use crate::api::ApiError;
 use crate::api::extract::{Body, Params, Place, Reply};
 use crate::backend::Node;
@@ -26,6 +26,7 @@ pub(crate) fn routes() -> Router<Node> {
         .route("/clusters/{id}/dismiss", post(dismiss))
         .route("/clusters/{id}/enter", post(enter))
         .route("/clusters/{id}/leave", post(leave))
+        .route("/clusters/{id}/ranks", get(ranks))
         .route("/clusters/{id}/ranks/{rank}", post(rank))
 }
 
@@ -90,6 +91,11 @@ async fn enter(
 
 async fn leave(State(node): State<Node>, Place(lease): Place<String>) -> Reply<()> {
     node.leave(&lease).await.map(Json)
+}
+
+async fn ranks(State(node): State<Node>, Place(id): Place<String>) -> Reply<Ranks> {
+    let (lease, size) = node.ranks(&id).await?;
+    Ok(Json(Ranks { lease, size }))
 }
 
 /// The connection becomes one to the rank.

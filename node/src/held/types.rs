@@ -49,6 +49,15 @@ pub struct VisitRecord {
     pub rank: u32,
 }
 
+/// `GET /clusters/{id}/ranks`, also of another user's cluster by its lease.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ranks {
+    /// The lease that the cluster has now.
+    pub lease: LeaseId,
+    /// Ranks are 0 to one less than this.
+    pub size: u32,
+}
+
 /// One rank of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldRank {

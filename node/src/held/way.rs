@@ -24,9 +24,9 @@ const AGAIN: Duration = Duration::from_millis(200);
 const HELLO: usize = 1_024;
 
 impl NodeBackend {
-    /// Where a rank of a cluster is. A cluster of another user is named by its lease.
-    pub(crate) async fn place(&self, id: &str, rank: u32) -> Answer<Place> {
-        let network = self.parts.network;
+    /// The lease of a cluster, and how many ranks it has. A cluster of another user is named by its
+    /// lease.
+    pub(crate) async fn ranks(&self, id: &str) -> Answer<(LeaseId, u32)> {
         let text = id.to_owned();
         let found = self.query(move |core| {
             let own = job_id(text.clone()).and_then(|id| {
@@ -59,7 +59,13 @@ impl NodeBackend {
                 }
             }
         });
-        let (lease, size) = found.await??;
+        found.await?
+    }
+
+    /// A rank of a cluster that has a lease.
+    pub(crate) async fn place(&self, id: &str, rank: u32) -> Answer<Place> {
+        let network = self.parts.network;
+        let (lease, size) = self.ranks(id).await?;
         if rank >= size {
             let why = format!("the cluster has no rank {rank}");
             return Err(not_found(

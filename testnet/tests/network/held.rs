@@ -292,6 +292,11 @@ fn guests(owner: &Owner, other: &Owner, id: &str, lease: &str) {
         "cluster", "exec", lease, "--rank", "1", "--", "echo", "hello",
     ];
     assert_eq!(other.said(&hello), "hello\n");
+    let all = other.said(&["cluster", "exec", lease, "--all", "--", "echo", "x"]);
+    assert_eq!(all.lines().count(), 4, "{all}");
+    other.said(&["cluster", "ps", lease]);
+    let nameless = ["cluster", "admit", id, key, "--name", ""];
+    assert_ne!(owner.code(&nameless), Some(0), "ranks would refuse it");
     let begin = Instant::now();
     // Members tell every ten seconds how they reach the others.
     loop {

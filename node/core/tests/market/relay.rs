@@ -276,6 +276,21 @@ fn a_relay_is_leased_where_none_is_given_and_ends_with_the_job() {
 }
 
 #[test]
+fn another_relay_carries_once_one_that_carried_ceases_to() {
+    let (mut world, lease) = with_a_seller_that_relays();
+    assert!(world.run_until(60_000, |w| w.is_whole(&lease)));
+    world.run(15_000);
+    // It answers as before, and what came by it stays in its members' counts.
+    world.fakes.insert(2);
+    sell_relaying(&mut world, 3, 500);
+    assert!(!world.is_whole(&lease));
+    assert!(world.run_until(60_000, |w| w.is_whole(&lease)));
+    assert_eq!(sources(&world), [3]);
+    let relays = agent(&world, OrderKey(7)).unwrap().relays();
+    assert!(!relays.is_accused(&node_key(2)), "it did carry once");
+}
+
+#[test]
 fn a_relay_that_claims_and_does_not_carry_loses_its_lease() {
     let (mut world, lease) = with_a_seller_that_relays();
     world.fakes.insert(2);

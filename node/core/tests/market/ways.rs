@@ -80,10 +80,12 @@ impl World {
             let both = theirs.iter().any(|t| t.place == way.place);
             let carries = self.carries(&way) && both;
             let used = carries && self.severed && !relayed.iter().any(|by: &ByRelay| by.used);
+            let before = self.nodes[n].came.get(&way.ticket).copied();
+            let more = if used { 1_000 } else { 0 };
             relayed.push(ByRelay {
                 ticket: way.ticket,
-                sent: 1_000,
-                received: if used { 1_000 } else { 0 },
+                sent: self.now,
+                received: before.unwrap_or_default() + more,
                 used,
             });
         }
@@ -103,7 +105,10 @@ impl World {
         others: &[(PublicKey, [u8; 32])],
     ) {
         let others = others.iter().map(|(node, _)| *node);
-        let links = others.map(|node| self.link(n, &lease, node)).collect();
+        let links: Vec<Link> = others.map(|node| self.link(n, &lease, node)).collect();
+        let by_relays = links.iter().flat_map(|link| &link.relayed);
+        let came = by_relays.map(|by| (by.ticket, by.received));
+        self.nodes[n].came.extend(came);
         let signed = self.signed(n, Links { lease, links });
         self.answer(token, AgentReply::Links(signed));
     }

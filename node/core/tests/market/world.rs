@@ -11,7 +11,7 @@ use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
 use gridbay_core::provider::ProviderTerms;
-use gridbay_core::relay::{Grant, Purse};
+use gridbay_core::relay::{Grant, Purse, Ticket};
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::Withheld;
@@ -40,6 +40,8 @@ pub(crate) struct Node {
     pub(crate) clusters: BTreeMap<LeaseId, Cluster>,
     /// What it carries for others.
     pub(crate) relayed: BTreeMap<(Purse, LeaseId), Grant>,
+    /// Bytes that came by relays, by ticket.
+    pub(crate) came: BTreeMap<Ticket, u64>,
     pub(crate) life: u64,
     /// When the tick comes that was asked for last.
     wake: Option<u64>,
@@ -164,6 +166,7 @@ impl World {
             withheld: Vec::new(),
             clusters: BTreeMap::new(),
             relayed: BTreeMap::new(),
+            came: BTreeMap::new(),
             life,
             wake: None,
             up: true,

@@ -2,7 +2,7 @@
 
 use crate::api::ApiError;
 use crate::api::client::Client;
-use crate::api::types::{ClusterRecord, JobId};
+use crate::api::types::{ClusterRecord, JobId, Ranks};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
@@ -28,9 +28,13 @@ impl Way {
         }))
     }
 
-    /// How many ranks there are. Those of another user's cluster are not to be seen.
+    /// How many ranks there are.
     pub(super) fn size(&self, at: &Context) -> Result<u32, CliError> {
-        Ok(self.record(at)?.size)
+        at.wait(async {
+            let place = format!("/clusters/{}/ranks", self.id);
+            let ranks: Ranks = self.client.get(&place).await.during("no such cluster")?;
+            Ok(ranks.size)
+        })
     }
 
     /// The record of the cluster.

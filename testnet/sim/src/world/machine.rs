@@ -8,7 +8,7 @@ use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::buyer::Record;
 use gridbay_core::cluster::Cluster;
 use gridbay_core::key::OrderKey;
-use gridbay_core::relay::{Grant, Purse};
+use gridbay_core::relay::{Grant, Purse, Ticket};
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::Withheld;
@@ -47,6 +47,8 @@ pub(crate) struct Shelf {
 pub(crate) struct Plane {
     pub(crate) clusters: BTreeMap<LeaseId, Cluster>,
     pub(crate) grants: BTreeMap<(Purse, LeaseId), Grant>,
+    /// When something last came by a relay, by ticket: stands for the bytes that came in all.
+    pub(crate) came: BTreeMap<Ticket, u64>,
 }
 
 /// A machine.

@@ -34,7 +34,10 @@ impl World {
             } => {
                 let nodes = others.iter().map(|(node, _)| *node);
                 let links = nodes.filter_map(|node| self.link(n, &lease, node));
-                let links = links.collect();
+                let links: Vec<Link> = links.collect();
+                let by_relays = links.iter().flat_map(|link| &link.relayed);
+                let came = by_relays.map(|by| (by.ticket, by.received));
+                self.machines[n].plane.came.extend(came);
                 let said = Links { lease, links };
                 let signed = Signed::new(&self.network, said, &node_secret(n));
                 self.answer(n, token, AgentReply::Links(Box::new(signed)));
@@ -95,6 +98,7 @@ impl World {
         let theirs = self.told(other, lease, &node_key(n));
         let mut used = !is_severed(lease);
         let mut relayed = Vec::new();
+        let came = &self.machines[n].plane.came;
         for way in self.told(n, lease, &node) {
             let same = |their: &&RelayWay| their.place == way.place;
             let mut both = theirs.iter().filter(same);
@@ -104,7 +108,10 @@ impl World {
             relayed.push(ByRelay {
                 ticket: way.ticket,
                 sent: self.now,
-                received: if now { self.now } else { 0 },
+                received: match now {
+                    true => self.now,
+                    false => *came.get(&way.ticket).unwrap_or(&0),
+                },
                 used: now,
             });
         }
