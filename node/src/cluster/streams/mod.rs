@@ -5,9 +5,9 @@
 //!    that speaks to the own data plane alone (`pump`). So to the data plane a stream is a way to
 //!    an address, ranked last, and nothing of its checks changes: a stranger's datagram is as
 //!    strange on a stream.
-//! 2. A stream is opened to a member to which there was no way for [`WAIT`](pass::WAIT) although its places are
-//!    probed, and to a relay of such a pair (`book`). It is closed when no way leads over it for
-//!    [`UNUSED`](pass::UNUSED).
+//! 2. A stream is opened to a member to which there was no way for [`pass::WAIT`] although its
+//!    places are probed, and to a relay of such a pair (`book`). It is closed when no way leads
+//!    over it for [`pass::UNUSED`].
 //! 3. Whoever opens one says in its first bytes why it may ([`Pass`]): as a member of a lease's
 //!    network that is open here, or with a ticket that this node carries for. All others are
 //!    refused, and so is more than a few in all.
