@@ -6,7 +6,7 @@ use super::types::{ClusterRecord, Guest};
 use crate::api::types::JobId;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
-use crate::rank::order::{Answer as Said, Command};
+use crate::rank::order::{Answer as Said, Command, NO_NAME, is_name};
 use crate::rank::signed::Signed;
 use futures::future::join_all;
 use gridbay_core::input::Command as Order;
@@ -29,6 +29,10 @@ const ANSWER: usize = 4_096;
 impl NodeBackend {
     /// Lets another key run programs on a cluster.
     pub(crate) async fn admit(&self, id: JobId, guest: Guest) -> Answer<ClusterRecord> {
+        // Ranks would refuse it, and with it all that they are told after.
+        if guest.name.as_deref().is_some_and(|name| !is_name(name)) {
+            return Err(ApiError::new(ErrorCode::Usage, NO_NAME, "name another"));
+        }
         let cluster = self.cluster(id).await?;
         if !self.guests.admit(&cluster.id, guest)? {
             let why = format!("{GUESTS} keys are admitted already");
@@ -81,6 +85,7 @@ impl NodeBackend {
                             tracing::debug!(%error, "a rank does not know all guests yet");
                         }
                     }
+                    Err(error) if error.code == ErrorCode::NotFound => self.guests.forget(&id),
                     Err(error) => tracing::debug!(%error, "a cluster with guests is not seen"),
                 }
             }

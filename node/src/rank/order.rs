@@ -18,6 +18,15 @@ pub(crate) struct Id(#[serde(with = "byte_array")] pub(crate) [u8; 16]);
 /// How long a program or a transfer waits for its asker to come back.
 pub(crate) const KEEP: Duration = Duration::from_secs(300);
 
+/// What is wrong with a name that [`is_name`] refuses.
+pub(crate) const NO_NAME: &str = "a name has 1 to 64 characters, and no control characters";
+
+/// Whether ranks take a name for an admitted key.
+pub(crate) fn is_name(name: &str) -> bool {
+    let count = name.chars().count();
+    (1..=64).contains(&count) && !name.chars().any(char::is_control)
+}
+
 /// What a rank is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

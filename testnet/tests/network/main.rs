@@ -15,6 +15,7 @@ mod lab;
 mod moved;
 mod probe;
 mod solver;
+mod spark;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

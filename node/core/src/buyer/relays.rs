@@ -3,7 +3,7 @@
 
 use super::source::Source;
 use crate::cluster::{RelayWay, VIAS};
-use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Wish};
+use crate::relay::{ByRelay, Carried, Link, Links, PAIRS, Signed, Ticket, Wish};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +19,8 @@ const FRESH_MS: u64 = 8_000;
 const PACE_MS: u64 = 200;
 /// Milliseconds that a relay has before it must carry.
 const JUDGE_MS: u64 = 12_000;
+/// Milliseconds for which what came by a relay shows that it carries.
+const LATELY_MS: u64 = 5_000;
 /// Milliseconds for which a node that failed as a relay is not asked again.
 const REST_MS: u64 = 60_000;
 /// Wishes in a row without a good answer after which a relay is given up, or another one leased
@@ -42,6 +44,8 @@ struct Heard {
     said: Option<Signed<Links>>,
     at_ms: u64,
     ask_from_ms: u64,
+    /// What came by each relay, and when that last became more.
+    came: BTreeMap<Ticket, (u64, u64)>,
 }
 
 /// See the module.
@@ -119,9 +123,18 @@ impl Relays {
 
     /// A member answered; the word was checked.
     pub(super) fn hear(&mut self, place: Place, said: Signed<Links>, now_ms: u64) {
-        if let Some(heard) = self.heard.get_mut(&place) {
-            (heard.said, heard.at_ms) = (Some(said), now_ms);
-        }
+        let Some(heard) = self.heard.get_mut(&place) else {
+            return;
+        };
+        let by_relays = said.said.links.iter().flat_map(|link| &link.relayed);
+        let came = by_relays.map(|by| {
+            let before = heard.came.get(&by.ticket).copied().unwrap_or_default();
+            let more = by.received > before.0;
+            let at_ms = if more { now_ms } else { before.1 };
+            (by.ticket, (by.received, at_ms))
+        });
+        heard.came = came.collect();
+        (heard.said, heard.at_ms) = (Some(said), now_ms);
     }
 
     fn link(&self, lease: LeaseId, from: &PublicKey, to: &PublicKey, now_ms: u64) -> Option<&Link> {
@@ -342,12 +355,23 @@ impl Relays {
         let (Some(low), Some(high)) = (count(0), count(1)) else {
             return Verdict::Unknown;
         };
-        let heard = |by: &ByRelay| by.used || by.received > 0;
-        match heard(low) || heard(high) {
-            true => Verdict::Carries,
-            false if said.iter().all(|bytes| *bytes > 0) => Verdict::Claims,
-            false if links.iter().all(|link| !link.reached) => Verdict::Deaf,
-            false => Verdict::Unknown,
+        let lately = |node: &PublicKey, by: &ByRelay| {
+            let heard = self.heard.get(&(source.carries, *node));
+            let came = heard.and_then(|heard| heard.came.get(&by.ticket));
+            by.used || came.is_some_and(|(n, at_ms)| *n > 0 && now_ms < at_ms + LATELY_MS)
+        };
+        let ever = low.received > 0 || high.received > 0;
+        if lately(&pair[0], low) || lately(&pair[1], high) {
+            Verdict::Carries
+        } else if !ever && said.iter().all(|bytes| *bytes > 0) {
+            Verdict::Claims
+        } else if links.iter().all(|link| !link.reached) {
+            // Also one that carried once.
+            Verdict::Deaf
+        } else if ever {
+            Verdict::Carries
+        } else {
+            Verdict::Unknown
         }
     }
 

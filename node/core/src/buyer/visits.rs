@@ -39,6 +39,8 @@ pub struct Visited {
     /// What it said last.
     pub welcome: Welcome,
     ask_from_ms: u64,
+    /// This node's ledger has known the lease.
+    was_seen: bool,
 }
 
 impl Buyer {
@@ -57,6 +59,7 @@ impl Buyer {
             owner,
             welcome: Welcome::Asking,
             ask_from_ms: 0,
+            was_seen: false,
         };
         self.visits.insert(lease, visited);
         true
@@ -84,9 +87,11 @@ impl Buyer {
         now_ms: u64,
         effects: &mut Vec<Effect>,
     ) {
+        for (lease, visited) in &mut self.visits {
+            visited.was_seen |= state.lease(lease).is_some();
+        }
         // A lease may be younger than what this node's ledger knows.
-        let over =
-            |lease: &LeaseId, v: &Visited| v.welcome == Welcome::In && state.lease(lease).is_none();
+        let over = |lease: &LeaseId, v: &Visited| v.was_seen && state.lease(lease).is_none();
         self.visits.retain(|lease, visited| !over(lease, visited));
         let mut due = Vec::new();
         for (lease, visited) in &mut self.visits {

@@ -5,12 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gridbay_protocol::keys::PublicKey;
 
-use crate::rank::order::{Refusal, Why};
+use crate::rank::order::{NO_NAME, Refusal, Why, is_name};
 
 /// Keys that an owner may admit at a time.
 const ADMITTED: usize = 64;
-/// Characters of a name at the most.
-const NAME: usize = 64;
 
 /// The keys.
 pub(super) struct Keys {
@@ -61,9 +59,8 @@ impl Keys {
 
     pub(super) fn admit(&self, by: &Who, key: PublicKey, name: String) -> Result<(), Refusal> {
         owner_alone(by)?;
-        if name.is_empty() || name.chars().count() > NAME || name.chars().any(char::is_control) {
-            let why = format!("a name has 1 to {NAME} characters");
-            return Err(Refusal::new(Why::Invalid, why));
+        if !is_name(&name) {
+            return Err(Refusal::new(Why::Invalid, NO_NAME));
         }
         let mut admitted = self.lock();
         if admitted.len() >= ADMITTED && !admitted.contains_key(&key) {

@@ -25,7 +25,9 @@ use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use gridbay_core::cluster::OWNER as OWNER_RANK;
 use gridbay_protocol::keys::PublicKey;
+use gridbay_vnet::address::Plan;
 
 use super::order::{Answer, Command, Refusal, Why};
 use super::signed::{Hello, Place, Signed, VERSION};
@@ -72,12 +74,14 @@ impl Hold {
         let table = Arc::new(Table::default());
         let sweep = Arc::clone(&table);
         start(move || sweep.sweep())?;
+        let address = Plan::new(&place.network, &place.lease).rank(OWNER_RANK);
+        let room = Room::new(address.map(|address| address.v4.into()));
         Ok(Arc::new(Hold {
             place,
             keys: Keys::new(owner),
             table,
             transfers: Transfers::default(),
-            room: Arc::default(),
+            room: Arc::new(room),
         }))
     }
 

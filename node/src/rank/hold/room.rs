@@ -2,7 +2,8 @@
 //!
 //! Whoever is in the lease's network can connect. Those whose order has not come yet, signed by a
 //! key that counts, have seats of their own, a few for each address: strangers take none of the
-//! seats of those that may command.
+//! seats of those that may command. Nor can other ranks together take those of the owner's address,
+//! from which the data plane lets nobody else send.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, TcpStream};
@@ -33,7 +34,11 @@ pub(super) fn has_room<'a>(all: impl Iterator<Item = &'a Who>, by: &Who, most: u
 
 /// The seats.
 #[derive(Default)]
-pub(super) struct Room(Mutex<State>);
+pub(super) struct Room {
+    /// The address of the owner's node.
+    owner: Option<IpAddr>,
+    state: Mutex<State>,
+}
 
 #[derive(Default)]
 struct State {
@@ -71,16 +76,24 @@ impl State {
 }
 
 impl Room {
+    /// All seats free.
+    pub(super) fn new(owner: Option<IpAddr>) -> Room {
+        let state = Mutex::default();
+        Room { owner, state }
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A seat for a connection without an order, if there is one.
     pub(super) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Seat> {
         let mut state = self.lock();
-        let all: usize = state.unsigned.values().sum();
+        let is_owner = self.owner == Some(ip);
+        let others = state.unsigned.iter().filter(|(ip, _)| self.owner != Some(**ip));
+        let all: usize = others.map(|(_, count)| count).sum();
         let count = state.unsigned.get(&ip).copied().unwrap_or(0);
-        if all >= UNSIGNED.0 || count >= UNSIGNED.1 {
+        if (all >= UNSIGNED.0 && !is_owner) || count >= UNSIGNED.1 {
             return None;
         }
         state.unsigned.insert(ip, count + 1);
@@ -158,5 +171,16 @@ mod tests {
         assert!(room.enter(two).is_some());
         drop(seats);
         assert!(room.enter(one).is_some());
+    }
+
+    #[test]
+    fn all_others_together_leave_the_owner_its_seats() {
+        let owner = IpAddr::from([10, 201, 3, 254]);
+        let room = Arc::new(Room::new(Some(owner)));
+        let others = (0..=255).map(|last| IpAddr::from([10, 201, 0, last]));
+        let seats: Vec<_> = others.filter_map(|ip| room.enter(ip)).collect();
+        assert_eq!(seats.len(), UNSIGNED.0);
+        let own: Vec<_> = (0..20).filter_map(|_| room.enter(owner)).collect();
+        assert_eq!(own.len(), UNSIGNED.1);
     }
 }

@@ -247,14 +247,9 @@ impl Path {
         })
     }
 
-    /// An authentic datagram of the other member came from this source.
+    /// An authentic datagram of the other member came from this source, which was not sent before.
     pub fn heard(&mut self, source: SocketAddr, now: Time) {
         self.traffic = Some(now);
-        self.came(source, now);
-    }
-
-    /// The same, or a probe.
-    fn came(&mut self, source: SocketAddr, now: Time) {
         match self
             .ways
             .iter_mut()
@@ -275,7 +270,10 @@ impl Path {
         match self.keys.open(bytes) {
             Some(Message::Probe { number }) => {
                 self.answer(number, source, now);
-                self.came(source, now);
+                // Whoever recorded one may send it again: it keeps no way in use.
+                if self.ways.iter().all(|way| way.candidate.via.at != source) {
+                    self.learn(source, now);
+                }
                 self.try_back(source, now);
             }
             Some(Message::Pong { number, seen }) => {
