@@ -90,7 +90,10 @@ impl Room {
     pub(super) fn enter(self: &Arc<Self>, ip: IpAddr) -> Option<Seat> {
         let mut state = self.lock();
         let is_owner = self.owner == Some(ip);
-        let others = state.unsigned.iter().filter(|(ip, _)| self.owner != Some(**ip));
+        let others = state
+            .unsigned
+            .iter()
+            .filter(|(ip, _)| self.owner != Some(**ip));
         let all: usize = others.map(|(_, count)| count).sum();
         let count = state.unsigned.get(&ip).copied().unwrap_or(0);
         if (all >= UNSIGNED.0 && !is_owner) || count >= UNSIGNED.1 {
