@@ -12,12 +12,10 @@ use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_vnet::path::Ticket;
 
-use super::{Pass, STREAMS, WAIT};
+use super::pass::{Pass, RELAYS, STREAMS, WAIT};
 
 /// Rule 2: at first, and at the most.
 const REST: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
-/// Relays of a pair to which a stream is opened at the most.
-pub(in crate::cluster) const RELAYS: usize = 2;
 
 /// A pair as it is now.
 pub(super) struct Pair {

@@ -5,9 +5,9 @@
 //!    that speaks to the own data plane alone (`pump`). So to the data plane a stream is a way to
 //!    an address, ranked last, and nothing of its checks changes: a stranger's datagram is as
 //!    strange on a stream.
-//! 2. A stream is opened to a member to which there was no way for [`WAIT`] although its places are
-//!    probed, and to a relay of such a pair (`book`). It is closed when no way leads over it for
-//!    [`UNUSED`].
+//! 2. A stream is opened to a member to which there was no way for [`pass::WAIT`] although its
+//!    places are probed, and to a relay of such a pair (`book`). It is closed when no way leads
+//!    over it for [`pass::UNUSED`].
 //! 3. Whoever opens one says in its first bytes why it may ([`Pass`]): as a member of a lease's
 //!    network that is open here, or with a ticket that this node carries for. All others are
 //!    refused, and so is more than a few in all.
@@ -16,6 +16,7 @@
 
 mod book;
 mod open;
+mod pass;
 mod pump;
 
 use std::collections::BTreeSet;
@@ -23,9 +24,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_vnet::path::Ticket;
 use tokio::net::UdpSocket;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -33,69 +32,22 @@ use tokio::time::timeout;
 use super::Clusters;
 use crate::body::ask::{key_of, peer_of};
 use crate::overlay::{OverlayHandle, Packets, PeerId};
-pub(super) use book::RELAYS;
 pub(super) use open::Streams;
+use pass::Pass;
+pub(super) use pass::RELAYS;
 
-/// Rule 2: what datagrams have before a stream is opened.
-const WAIT: Duration = Duration::from_secs(3);
-/// Rule 2.
-const UNUSED: Duration = Duration::from_secs(30);
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(500);
 /// How long a peer may take for its first bytes, or for its answer to ours.
 const GREETING: Duration = Duration::from_secs(5);
 /// How long a stream may take, with making a connection.
 const OPENING: Duration = Duration::from_secs(25);
-/// Streams at the most.
-const STREAMS: usize = 128;
-/// Streams that one buyer's grants let in, so that it leaves room for others.
-const PER_PURSE: usize = 32;
 /// Streams that are being opened at the most.
 const OPENED: usize = 16;
 /// Streams that may be let in and have not said why, at the most; one of each peer.
 const ENTERING: usize = 64;
-/// First bytes of a stream, and the answer to them.
-const HEAD: usize = 33;
+/// The answer to the first bytes of a stream that is let in.
 const WELCOME: [u8; 1] = [1];
-
-/// Why a peer may open a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
-    /// It is a member of this lease's network.
-    Member(LeaseId),
-    /// It has this ticket.
-    Relay(Ticket),
-}
-
-impl Pass {
-    fn bytes(&self) -> [u8; HEAD] {
-        let mut bytes = [0; HEAD];
-        match self {
-            Pass::Member(lease) => {
-                bytes[0] = 1;
-                bytes[1..].copy_from_slice(&lease.0);
-            }
-            Pass::Relay(ticket) => {
-                bytes[0] = 2;
-                bytes[1..1 + ticket.len()].copy_from_slice(ticket);
-            }
-        }
-        bytes
-    }
-
-    fn read(bytes: &[u8; HEAD]) -> Option<Pass> {
-        let (kind, rest) = bytes.split_first()?;
-        match kind {
-            1 => Some(Pass::Member(LeaseId(rest.try_into().ok()?))),
-            2 => {
-                let (ticket, zeros) = rest.split_first_chunk()?;
-                let sound = zeros.iter().all(|byte| *byte == 0);
-                sound.then_some(Pass::Relay(*ticket))
-            }
-            _ => None,
-        }
-    }
-}
 
 /// Opens, takes and ends streams as long as the node runs.
 pub(crate) async fn keep(clusters: Clusters, overlay: OverlayHandle) {

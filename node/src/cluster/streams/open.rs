@@ -10,8 +10,8 @@ use gridbay_vnet::path::Ticket;
 use tokio::sync::oneshot;
 
 use super::book::{Book, Pair};
+use super::pass::{PER_PURSE, Pass, STREAMS, UNUSED};
 use super::pump::Activity;
-use super::{PER_PURSE, Pass, STREAMS, UNUSED};
 use crate::cluster::{Clusters, Inner};
 
 /// How old a stream may be for another one to count as opened at the same time.

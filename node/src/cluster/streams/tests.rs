@@ -1,13 +1,14 @@
 //! Nodes' overlays and data planes on loopback whose datagrams lead nowhere.
 
+use super::pass::{HEAD, UNUSED};
 use super::*;
 use crate::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_core::cluster::{Card, Cluster, Member, OWNER, RelayWay};
 use gridbay_core::relay::{Carried, Grant, Purse, Tickets};
-use gridbay_protocol::ids::{AccountId, NetworkId};
+use gridbay_protocol::ids::{AccountId, LeaseId, NetworkId};
 use gridbay_vnet::address::Plan;
 use gridbay_vnet::engine::User;
-use gridbay_vnet::path::Kind;
+use gridbay_vnet::path::{Kind, Ticket};
 use std::io::{Read as _, Write as _};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 

@@ -80,8 +80,7 @@ fn behaviour(
     relayed: relay::client::Behaviour,
     packets: packets::Behaviour,
 ) -> Result<Behaviour, StartError> {
-    let limits = &config.limits;
-    let tuning = &config.tuning;
+    let (limits, tuning) = (&config.limits, &config.tuning);
     let me = keys.public().to_peer_id();
     let far = !local;
     let refused = Refused::default();

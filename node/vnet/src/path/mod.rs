@@ -15,8 +15,8 @@
 //! 5. A way that answers is probed each 20 s, in use or not; that keeps NATs open.
 //! 6. An authentic datagram from a source that is no candidate makes it one, and it is probed: the
 //!    other member has moved, or its NAT gave it a new port. One a second at the most. A probe on a
-//!    candidate that waits between bursts has that probed at once, as seldom: the other end has just
-//!    found a way to it.
+//!    candidate that waits between bursts has that probed at once, as seldom: the other end has
+//!    just found a way to it.
 //! 7. A way in use on which the other member's datagrams came, and then none for [`SUSPECT`], is
 //!    probed once. Whoever is behind a NAT that gave it a new address, or behind a relay that knows
 //!    the old one, is not heard until it sends; and it may have nothing to send.

@@ -1,0 +1,58 @@
+//! Why a peer may open a stream, as its first bytes say, and how many there may be.
+
+use std::time::Duration;
+
+use gridbay_protocol::ids::LeaseId;
+use gridbay_vnet::path::Ticket;
+
+/// What datagrams have before a stream is opened.
+pub(super) const WAIT: Duration = Duration::from_secs(3);
+/// Time without a way that leads over it, after which a stream ends.
+pub(super) const UNUSED: Duration = Duration::from_secs(30);
+/// Streams at the most.
+pub(super) const STREAMS: usize = 128;
+/// Streams that one buyer's grants let in, so that it leaves room for others.
+pub(super) const PER_PURSE: usize = 32;
+/// Relays of a pair to which a stream is opened at the most.
+pub(in crate::cluster) const RELAYS: usize = 2;
+/// First bytes of a stream.
+pub(super) const HEAD: usize = 33;
+
+/// Why a peer may open a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// It is a member of this lease's network.
+    Member(LeaseId),
+    /// It has this ticket.
+    Relay(Ticket),
+}
+
+impl Pass {
+    pub(super) fn bytes(&self) -> [u8; HEAD] {
+        let mut bytes = [0; HEAD];
+        match self {
+            Pass::Member(lease) => {
+                bytes[0] = 1;
+                bytes[1..].copy_from_slice(&lease.0);
+            }
+            Pass::Relay(ticket) => {
+                bytes[0] = 2;
+                bytes[1..1 + ticket.len()].copy_from_slice(ticket);
+            }
+        }
+        bytes
+    }
+
+    pub(super) fn read(bytes: &[u8; HEAD]) -> Option<Pass> {
+        let (kind, rest) = bytes.split_first()?;
+        match kind {
+            1 => Some(Pass::Member(LeaseId(rest.try_into().ok()?))),
+            2 => {
+                let (ticket, zeros) = rest.split_first_chunk()?;
+                let sound = zeros.iter().all(|byte| *byte == 0);
+                sound.then_some(Pass::Relay(*ticket))
+            }
+            _ => None,
+        }
+    }
+}
