@@ -18,7 +18,7 @@ pub(crate) struct Id(#[serde(with = "byte_array")] pub(crate) [u8; 16]);
 /// How long a program or a transfer waits for its asker to come back.
 pub(crate) const KEEP: Duration = Duration::from_secs(300);
 
-/// What is wrong with a name that [`is_name`] refuses.
+/// The reason for which [`is_name`] refuses a name.
 pub(crate) const NO_NAME: &str = "a name has 1 to 64 characters, and no control characters";
 
 /// Whether ranks take a name for an admitted key.

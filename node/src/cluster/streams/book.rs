@@ -5,7 +5,7 @@
 //!    a network shows that lets none out.
 //! 2. A peer with which no stream comes about is left alone for a time that doubles.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use gridbay_protocol::ids::LeaseId;
@@ -33,7 +33,7 @@ pub(super) struct Book {
     /// Since when relays are known, by ticket.
     told: BTreeMap<Ticket, Instant>,
     /// Peers that are asked now.
-    asked: BTreeMap<PublicKey, ()>,
+    asked: BTreeSet<PublicKey>,
     /// Peers left alone: until when, and for how long the next time.
     rests: BTreeMap<PublicKey, (Instant, Duration)>,
 }
@@ -79,9 +79,9 @@ impl Book {
         for (node, pass) in wanted {
             let rests = self.rests.get(&node);
             let rests = rests.is_some_and(|(until, _)| now < *until);
-            let known = is_open(&node) || self.asked.contains_key(&node);
+            let known = is_open(&node) || self.asked.contains(&node);
             if !rests && !known && due.len() < room && self.asked.len() < STREAMS {
-                self.asked.insert(node, ());
+                self.asked.insert(node);
                 due.push((node, pass));
             }
         }

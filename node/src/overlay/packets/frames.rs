@@ -170,7 +170,7 @@ mod tests {
         Packets::new(stream, PeerId::random(), Carries::default())
     }
 
-    /// What is read from these bytes, and how it ends.
+    /// The datagrams that stand in these bytes, and how reading them ends.
     async fn read(bytes: Vec<u8>) -> (Vec<Vec<u8>>, io::ErrorKind) {
         let (mut receiving, _sending) = packets(Cursor::new(bytes)).split();
         let mut all = Vec::new();

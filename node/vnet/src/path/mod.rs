@@ -270,7 +270,7 @@ impl Path {
         match self.keys.open(bytes) {
             Some(Message::Probe { number }) => {
                 self.answer(number, source, now);
-                // Whoever recorded one may send it again: it keeps no way in use.
+                // A recorded one may be sent again by anybody: it keeps no way in use.
                 if self.ways.iter().all(|way| way.candidate.via.at != source) {
                     self.learn(source, now);
                 }

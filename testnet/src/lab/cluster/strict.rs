@@ -30,9 +30,9 @@ pub(crate) struct Strict {
 /// Echoes of one rank for another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Asked {
-    /// Who asks.
+    /// The end that asks.
     pub(crate) from: u32,
-    /// Who answers.
+    /// The end that answers.
     pub(crate) to: u32,
     /// What came of it.
     pub(crate) echoes: Echoes,
