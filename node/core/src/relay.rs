@@ -149,6 +149,8 @@ pub struct ByRelay {
     pub sent: u64,
     /// Received from it.
     pub received: u64,
+    /// Whether the other answers probes by it, also where packets take another way.
+    pub answers: bool,
     /// Whether packets to the other take this way now.
     pub used: bool,
 }

@@ -91,6 +91,7 @@ fn link(node: PublicKey, pair: &PairStatus) -> Link {
         ticket: relay.ticket,
         sent: relay.sent,
         received: relay.received,
+        answers: relay.answers,
         used: used == Some(relay.ticket),
     };
     Link {

@@ -158,6 +158,7 @@ fn links() -> Signed<Links> {
         ticket: [0x71; 16],
         sent: 70_000,
         received: 5,
+        answers: true,
         used: true,
     };
     let link = Link {

@@ -19,8 +19,6 @@ const FRESH_MS: u64 = 8_000;
 const PACE_MS: u64 = 200;
 /// Milliseconds that a relay has before it must carry.
 const JUDGE_MS: u64 = 12_000;
-/// Milliseconds for which what came by a relay shows that it carries.
-const LATELY_MS: u64 = 5_000;
 /// Milliseconds for which a node that failed as a relay is not asked again.
 const REST_MS: u64 = 60_000;
 /// Wishes in a row without a good answer after which a relay is given up, or another one leased
@@ -44,8 +42,8 @@ struct Heard {
     said: Option<Signed<Links>>,
     at_ms: u64,
     ask_from_ms: u64,
-    /// What came by each relay, and when that last became more.
-    came: BTreeMap<Ticket, (u64, u64)>,
+    /// The relays by which something ever came.
+    came: BTreeSet<Ticket>,
 }
 
 /// See the module.
@@ -127,12 +125,9 @@ impl Relays {
             return;
         };
         let by_relays = said.said.links.iter().flat_map(|link| &link.relayed);
-        let came = by_relays.map(|by| {
-            let before = heard.came.get(&by.ticket).copied().unwrap_or_default();
-            let more = by.received > before.0;
-            let at_ms = if more { now_ms } else { before.1 };
-            (by.ticket, (by.received, at_ms))
-        });
+        let came = by_relays
+            .filter(|by| by.answers || by.received > 0 || heard.came.contains(&by.ticket))
+            .map(|by| by.ticket);
         heard.came = came.collect();
         (heard.said, heard.at_ms) = (Some(said), now_ms);
     }
@@ -355,13 +350,11 @@ impl Relays {
         let (Some(low), Some(high)) = (count(0), count(1)) else {
             return Verdict::Unknown;
         };
-        let lately = |node: &PublicKey, by: &ByRelay| {
-            let heard = self.heard.get(&(source.carries, *node));
-            let came = heard.and_then(|heard| heard.came.get(&by.ticket));
-            by.used || came.is_some_and(|(n, at_ms)| *n > 0 && now_ms < at_ms + LATELY_MS)
-        };
-        let ever = low.received > 0 || high.received > 0;
-        if lately(&pair[0], low) || lately(&pair[1], high) {
+        let ever = [0, 1].iter().any(|end: &usize| {
+            let heard = self.heard.get(&(source.carries, pair[*end]));
+            heard.is_some_and(|heard| heard.came.contains(&tickets[*end]))
+        });
+        if low.answers || high.answers {
             Verdict::Carries
         } else if !ever && said.iter().all(|bytes| *bytes > 0) {
             Verdict::Claims

@@ -198,7 +198,10 @@ fn pairs_without_a_way_get_relays_that_cost_nothing_and_a_spare() {
     let told = |w: &World| w.told(0, &lease, &node_key(1)).len();
     assert!(world.run_until(90_000, |w| w.is_whole(&lease) && told(w) == 2));
     assert!(leasing(&world).is_none());
-    let first = sources(&world)[0];
+    let both = sources(&world);
+    world.run(30_000);
+    assert_eq!(sources(&world), both, "a spare that nobody uses serves");
+    let first = both[0];
     world.kill(first);
     assert!(world.is_whole(&lease), "the spare carries");
     world.restart(first);

@@ -86,6 +86,7 @@ impl World {
                 ticket: way.ticket,
                 sent: self.now,
                 received: before.unwrap_or_default() + more,
+                answers: carries,
                 used,
             });
         }

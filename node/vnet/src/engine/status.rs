@@ -107,7 +107,7 @@ impl Engine {
             seen: path.seen(),
             sent: Volume::of(&pair.sent),
             received: Volume::of(&pair.received),
-            relayed: path.by_relays(),
+            relayed: path.by_relays(now),
             drops: pair.drops.read(),
         })
     }

@@ -189,6 +189,12 @@ impl Way {
         self.next = self.next.min(now);
     }
 
+    /// Whether it answers, and did not long ago.
+    pub(super) fn is_fresh(&self, now: Time) -> bool {
+        let lately = |heard| heard + KEEPALIVE * 2 > now;
+        self.answers && self.heard.is_some_and(lately)
+    }
+
     /// Nothing came back for too long.
     pub(super) fn give_up(&mut self, now: Time) {
         self.answers = false;

@@ -30,8 +30,8 @@ mod message;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use candidate::Way;
 pub use candidate::{Candidate, Kind, Ticket, Time, Via};
-use candidate::{KEEPALIVE, Way};
 use message::Message;
 pub(crate) use message::{PONG, PROBE, SEEN, cut, seen_address, seen_bytes};
 pub use message::{PathKeys, tag_of};
@@ -65,6 +65,8 @@ pub struct ByRelay {
     pub sent: u64,
     /// Received by it, authentic ones.
     pub received: u64,
+    /// Whether the other member answers probes on it, be it in use or not.
+    pub answers: bool,
 }
 
 /// A probe or an answer to send.
@@ -208,10 +210,11 @@ impl Path {
     }
 
     /// What went by each relay since it was announced, whichever way leads to it.
-    pub fn by_relays(&self) -> Vec<ByRelay> {
+    pub fn by_relays(&self, now: Time) -> Vec<ByRelay> {
         let mut all: Vec<ByRelay> = Vec::new();
         for way in &self.ways {
             let [sent, received] = way.carried;
+            let answers = way.is_fresh(now);
             let Some(ticket) = way.candidate.via.ticket else {
                 continue;
             };
@@ -219,11 +222,13 @@ impl Path {
                 Some(by) => {
                     by.sent += sent;
                     by.received += received;
+                    by.answers |= answers;
                 }
                 None => all.push(ByRelay {
                     ticket,
                     sent,
                     received,
+                    answers,
                 }),
             }
         }
@@ -371,12 +376,9 @@ impl Path {
 
     /// Rules 2 and 3.
     fn choose(&mut self, now: Time) {
-        let fresh = |way: &Way| {
-            let heard = way.heard.is_some_and(|heard| heard + KEEPALIVE * 2 > now);
-            way.answers && heard
-        };
         let key = |way: &Way| (way.candidate.kind.rank(), way.round_trip);
-        let usable = self.ways.iter().enumerate().filter(|(_, way)| fresh(way));
+        let ways = self.ways.iter().enumerate();
+        let usable = ways.filter(|(_, way)| way.is_fresh(now));
         let Some((best, way)) = usable.min_by_key(|(_, way)| key(way)) else {
             return;
         };

@@ -186,15 +186,34 @@ fn a_relay_by_a_stream_is_the_same_relay_and_comes_after_all_others() {
         ticket,
         sent: 30,
         received: 40,
+        answers: true,
     };
-    assert_eq!(world.left.by_relays(), [sum], "whichever way it went");
+    let sums = |world: &World| world.left.by_relays(world.now);
+    assert_eq!(sums(&world), [sum], "whichever way it went");
     world.left.announce(&[relay, streamed], world.now);
-    assert_eq!(world.left.by_relays(), [sum], "told once");
+    assert_eq!(sums(&world), [sum], "told once");
     world.relay = true;
     world.pass(SECOND, true);
     assert_eq!(world.left.active(), Some(relay));
     world.left.announce(&[relay], world.now);
-    assert_eq!(world.left.by_relays(), [sum]);
+    assert_eq!(sums(&world), [sum]);
+}
+
+#[test]
+fn a_relay_that_is_not_in_use_answers_probes_until_it_ceases_to() {
+    let mut world = World::usual();
+    let answers = |world: &World| {
+        let by = world.left.by_relays(world.now);
+        by.iter()
+            .map(|by| (by.answers, by.received))
+            .collect::<Vec<_>>()
+    };
+    world.pass(SECOND * 120, true);
+    assert_eq!(world.kinds().0, Some(Kind::Direct));
+    assert_eq!(answers(&world), [(true, 0)]);
+    world.relay = false;
+    world.pass(SECOND * 60, true);
+    assert_eq!(answers(&world), [(false, 0)]);
 }
 
 #[test]

@@ -45,7 +45,10 @@ impl Speed {
                     "{name:<12}{validators:>11}{blocks:>9}{seconds:>12.2}{rate:>14.0}"
                 )?;
                 let judged = pace == Pace::WideArea && *validators == 7;
-                well &= outcome.broken.is_none();
+                if let Some(broken) = &outcome.broken {
+                    writeln!(out, "{broken}")?;
+                    well = false;
+                }
                 well &= !judged || self.least.is_none_or(|least| rate >= least);
             }
         }

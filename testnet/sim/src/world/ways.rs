@@ -112,6 +112,7 @@ impl World {
                     true => self.now,
                     false => *came.get(&way.ticket).unwrap_or(&0),
                 },
+                answers: carries,
                 used: now,
             });
         }
