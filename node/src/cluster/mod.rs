@@ -36,6 +36,7 @@ use gridbay_vnet::engine::{
 use gridbay_vnet::keys::Secret;
 
 use crate::executor::Handed;
+use places::Around;
 use streams::Streams;
 
 /// The networks. Cheap to clone.
@@ -51,6 +52,7 @@ struct Inner {
     /// What it carries for others.
     relayed: BTreeMap<(Purse, LeaseId), Vec<Tickets>>,
     streams: Streams,
+    around: Around,
 }
 
 /// This node's own part in a network.
@@ -80,6 +82,7 @@ impl Clusters {
             devices: BTreeMap::new(),
             relayed: BTreeMap::new(),
             streams: Streams::default(),
+            around: Around::default(),
         })))
     }
 
@@ -98,6 +101,7 @@ impl Clusters {
         hosts: &[std::net::IpAddr],
     ) -> Result<Presence, EngineError> {
         let mut inner = self.lock();
+        inner.around = Around::of(hosts);
         let port = inner.engine()?.local_addr()?.port();
         let public = inner.open(cluster)?;
         inner.attach_all(&cluster.lease);
@@ -255,7 +259,7 @@ impl Inner {
         let member = |member: &Member| engine::Member {
             public: member.card.public,
             ranks: member.ranks.clone(),
-            candidates: places::candidates(member, |peer| self.streams.at(peer)),
+            candidates: places::candidates(member, self.around, |peer| self.streams.at(peer)),
         };
         members.iter().map(member).collect()
     }

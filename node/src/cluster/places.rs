@@ -7,6 +7,7 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_vnet::path::{Candidate, Kind, WAYS};
 
 use super::streams::RELAYS;
+use crate::overlay::{Range, range};
 
 /// The places of a machine with these addresses, at most [`PLACES`]. Loopback only counts where
 /// there is nothing else: for networks of one machine.
@@ -23,13 +24,44 @@ pub(super) fn of(hosts: &[IpAddr], port: u16) -> Vec<String> {
     places
 }
 
+/// How far around this machine packets are sent: members name places, and would have them knock at
+/// doors that they cannot reach themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Around {
+    loopback: bool,
+    private: bool,
+}
+
+impl Around {
+    /// Of a machine with these addresses. Loopback is for networks of one machine, private
+    /// addresses for machines that have one.
+    pub(super) fn of(hosts: &[IpAddr]) -> Around {
+        Around {
+            loopback: hosts.iter().all(|ip| range(*ip) == Range::Loopback),
+            private: hosts.iter().any(|ip| range(*ip) == Range::Private),
+        }
+    }
+
+    /// Nobody is made to send to nobody or to many at once either.
+    fn has(self, at: &SocketAddr) -> bool {
+        let reaches = match range(at.ip()) {
+            Range::Global => true,
+            Range::Private => self.private,
+            Range::Loopback => self.loopback,
+            Range::Link | Range::Metadata | Range::Nowhere => false,
+        };
+        reaches && at.port() > 0
+    }
+}
+
 /// The ways to a member: where its NAT lets it be seen, its own places, and then those that have
 /// room in any case: the relays that carry to it, and streams, of which `stream` says where one is.
 pub(super) fn candidates(
     member: &Member,
+    around: Around,
     stream: impl Fn(&PublicKey) -> Option<SocketAddr>,
 ) -> Vec<Candidate> {
-    let address = |place: &String| place.parse().ok().filter(is_sound);
+    let address = |place: &String| place.parse().ok().filter(|at| around.has(at));
     let places = member.card.places.iter().filter_map(address);
     let outside = member.card.outside.iter().filter_map(address);
     let outside = outside.map(|at| Candidate::at(Kind::Punched, at));
@@ -49,19 +81,11 @@ pub(super) fn candidates(
     all
 }
 
-/// Nobody is made to send to many at once, or to nobody.
-fn is_sound(at: &SocketAddr) -> bool {
-    let ip = at.ip().to_canonical();
-    let broadcast = matches!(ip, IpAddr::V4(v4) if v4.is_broadcast());
-    at.port() > 0 && !ip.is_unspecified() && !ip.is_multicast() && !broadcast
-}
-
 fn kind(at: &SocketAddr) -> Kind {
-    let local = match at.ip().to_canonical() {
-        IpAddr::V4(ip) => ip.is_private() || ip.is_loopback() || ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_loopback() || ip.is_unicast_link_local(),
-    };
-    if local { Kind::Lan } else { Kind::Direct }
+    match range(at.ip()) {
+        Range::Global => Kind::Direct,
+        _ => Kind::Lan,
+    }
 }
 
 #[cfg(test)]
@@ -96,6 +120,9 @@ mod tests {
                 "224.0.0.1:7",
                 "0.0.0.0:7",
                 "10.0.0.1:0",
+                "127.0.0.1:7",
+                "169.254.169.254:7",
+                "169.254.1.1:7",
                 "nowhere",
             ]
             .map(str::to_owned)
@@ -113,14 +140,24 @@ mod tests {
             card,
             relays: vec![way("192.0.2.9:7"), way("224.0.0.1:7")],
         };
-        let kinds = |member: &Member| {
-            candidates(member, |_| None)
+        let around = |hosts: &[[u8; 4]]| {
+            Around::of(&hosts.iter().map(|ip| IpAddr::from(*ip)).collect::<Vec<_>>())
+        };
+        let site = around(&[[192, 0, 2, 7], [10, 0, 0, 2]]);
+        let kinds_at = |member: &Member, around| {
+            candidates(member, around, |_| None)
                 .iter()
                 .map(|c| c.kind)
                 .collect::<Vec<_>>()
         };
+        let kinds = |member: &Member| kinds_at(member, site);
         let all = [Kind::Punched, Kind::Lan, Kind::Direct, Kind::Relay];
         assert_eq!(kinds(&member), all);
+        let far = kinds_at(&member, around(&[[192, 0, 2, 7]]));
+        assert_eq!(far, [Kind::Punched, Kind::Direct, Kind::Relay]);
+        let alone = kinds_at(&member, around(&[[127, 0, 0, 1]]));
+        let kept = [Kind::Punched, Kind::Direct, Kind::Lan, Kind::Relay];
+        assert_eq!(alone, kept, "its own loopback, and the Internet");
         member.card.outside = Some("224.0.0.1:9".to_owned());
         assert_eq!(kinds(&member), all[1..]);
         member.card.places = vec!["10.0.0.1:7".to_owned(); PLACES];
@@ -130,7 +167,7 @@ mod tests {
         for (at, way) in (1..).zip(&mut member.relays) {
             (way.node, way.ticket) = (SecretKey::from_seed(&[at; 32]).public(), [at; 16]);
         }
-        let all = candidates(&member, |_| Some("127.0.0.1:9".parse().unwrap()));
+        let all = candidates(&member, site, |_| Some("127.0.0.1:9".parse().unwrap()));
         let of = |kind| all.iter().filter(|c| c.kind == kind).count();
         let counts = [Kind::Lan, Kind::Relay, Kind::Stream, Kind::RelayStream].map(of);
         assert_eq!((counts, all.len()), ([1, VIAS, 1, 2], WAYS));

@@ -30,14 +30,17 @@ impl Clusters {
         let purse = name_of(&grant.purse);
         let (period, bytes_max) = (grant.period, grant.bytes);
         engine.relay_allow(purse, Allowance { period, bytes_max });
+        let on_purse = |pair: &Tickets| relay::Grant {
+            tickets: pair.ends(),
+            purse,
+        };
         for pair in old.iter().flatten().filter(|p| !grant.pairs.contains(p)) {
-            engine.relay_revoke(&pair.ends()[0]);
+            engine.relay_revoke(&on_purse(pair));
         }
         let count = |pair: &Tickets| {
-            let tickets = pair.ends();
             // Known ones go on as they are.
-            engine.relay_admit(relay::Grant { tickets, purse });
-            let relayed = engine.relayed(&tickets[0]);
+            engine.relay_admit(on_purse(pair));
+            let relayed = engine.relayed(&on_purse(pair));
             relayed.map_or([0; 2], |relayed| relayed.bytes)
         };
         Ok(Carried {
@@ -62,11 +65,13 @@ impl Clusters {
         let Some(engine) = &inner.engine else {
             return;
         };
+        let named = name_of(purse);
         for pair in pairs.iter().flatten() {
-            engine.relay_revoke(&pair.ends()[0]);
+            let (tickets, purse) = (pair.ends(), named);
+            engine.relay_revoke(&relay::Grant { tickets, purse });
         }
         if last {
-            engine.relay_disallow(&name_of(purse));
+            engine.relay_disallow(&named);
         }
     }
 

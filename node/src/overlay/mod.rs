@@ -78,6 +78,7 @@ pub use packets::{DATAGRAM_BYTES, Incoming, Packets, Receiving, Sending};
 pub use peers::marks::Mark;
 pub use peers::meter::{MeteredProtocol, metered_protocols};
 pub use peers::rates::Rate;
+pub(crate) use reach::addresses::{Range, range};
 pub use reach::addresses::{ip, is_circuit, is_global, is_quic, port, prefix, split_peer};
 pub use reach::reachability::{Nat, Reach};
 pub use reach::serving::Router;

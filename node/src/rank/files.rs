@@ -31,8 +31,8 @@ use super::wire::{DATA, Kind, write_frame};
 const ITEMS: usize = 1 << 20;
 /// Bytes of the paths of folders that one transfer makes, at the most.
 const PATHS: usize = 64 << 20;
-/// Permission bits that are carried.
-const MODE: u32 = 0o777;
+/// Permission bits that are carried: nobody but its owner may write to what comes from elsewhere.
+const MODE: u32 = 0o755;
 
 /// A file or folder to send.
 pub(crate) struct Entry {

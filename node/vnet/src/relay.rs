@@ -116,16 +116,20 @@ impl Relay {
         true
     }
 
-    /// Ends a grant, named by its first ticket; returns what went through.
-    pub fn revoke(&mut self, first: &Ticket) -> Option<Relayed> {
-        let entry = self.entries.remove(first)?;
-        self.second.remove(&entry.grant.tickets[1]);
-        Some(entry.relayed)
+    /// Ends a grant; returns what went through. Whoever knows another's ticket ends nothing.
+    pub fn revoke(&mut self, grant: &Grant) -> Option<Relayed> {
+        let relayed = self.relayed(grant)?;
+        let [first, second] = &grant.tickets;
+        self.entries.remove(first);
+        self.second.remove(second);
+        Some(relayed)
     }
 
-    /// What went through so far under a grant, named by its first ticket.
-    pub fn relayed(&self, first: &Ticket) -> Option<Relayed> {
-        self.entries.get(first).map(|entry| entry.relayed)
+    /// What went through so far under a grant.
+    pub fn relayed(&self, grant: &Grant) -> Option<Relayed> {
+        let entry = self.entries.get(&grant.tickets[0]);
+        let entry = entry.filter(|entry| entry.grant == *grant);
+        entry.map(|entry| entry.relayed)
     }
 
     /// Where a datagram of so many bytes goes; none for an unknown ticket, a used-up allowance, or
@@ -205,9 +209,16 @@ mod tests {
             Ok(Some(address(3))),
             "moved"
         );
-        let relayed = relay.relayed(&[1; 16]).expect("a grant");
+        let relayed = relay.relayed(&grant(1)).expect("a grant");
         assert_eq!((relayed.bytes, relayed.datagrams), ([30, 21], [1, 2]));
-        assert_eq!(relay.revoke(&[1; 16]), Some(relayed));
+        let mut anothers = [grant(1), grant(1)];
+        anothers[0].purse = [8; 32];
+        anothers[1].tickets[1] = [9; 16];
+        for other in &anothers {
+            assert!(!relay.admit(other.clone()));
+            assert_eq!((relay.relayed(other), relay.revoke(other)), (None, None));
+        }
+        assert_eq!(relay.revoke(&grant(1)), Some(relayed));
         assert_eq!(relay.forward(&[2; 16], address(2), 1), Err(UnknownTicket));
     }
 

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use super::socket::RUN;
 use super::{Engine, Shared, held};
 use crate::drops::Drop;
-use crate::path::Ticket;
 use crate::relay::{Allowance, Grant, Purse, Relayed};
 use crate::wire;
 
@@ -31,14 +30,14 @@ impl Engine {
         held(self.shared.relay.lock()).admit(grant)
     }
 
-    /// Ends a grant, named by its first ticket.
-    pub fn relay_revoke(&self, first: &Ticket) -> Option<Relayed> {
-        held(self.shared.relay.lock()).revoke(first)
+    /// Ends a grant.
+    pub fn relay_revoke(&self, grant: &Grant) -> Option<Relayed> {
+        held(self.shared.relay.lock()).revoke(grant)
     }
 
-    /// What went through under a grant, named by its first ticket.
-    pub fn relayed(&self, first: &Ticket) -> Option<Relayed> {
-        held(self.shared.relay.lock()).relayed(first)
+    /// What went through under a grant.
+    pub fn relayed(&self, grant: &Grant) -> Option<Relayed> {
+        held(self.shared.relay.lock()).relayed(grant)
     }
 }
 

@@ -12,13 +12,18 @@ use crate::rank::{Rank, lease};
 const TICKETS: [Ticket; 2] = [[0xa1; 16], [0xb2; 16]];
 
 /// Lets a node carry for the two tickets.
-fn admit(relay: &Node) -> bool {
+fn granted() -> Grant {
     let (purse, tickets) = ([7; 32], TICKETS);
+    Grant { tickets, purse }
+}
+
+fn admit(relay: &Node) -> bool {
+    let purse = granted().purse;
     let (period, bytes_max) = (0, 1 << 30);
     relay
         .engine
         .relay_allow(purse, Allowance { period, bytes_max });
-    relay.engine.relay_admit(Grant { tickets, purse })
+    relay.engine.relay_admit(granted())
 }
 
 /// Two nodes that know only relays of each other, both with the same tickets.
@@ -57,7 +62,7 @@ fn a_relay_carries_and_counts_both_directions() {
     assert_eq!(kind(&two, 101), Some(Kind::Relay));
     let to = two.ranks[1].address.v4;
     assert_eq!(two.ranks[0].ask(&format!("stream {to} 3000000")), "yes");
-    let relayed = relay.engine.relayed(&TICKETS[0]).expect("a grant");
+    let relayed = relay.engine.relayed(&granted()).expect("a grant");
     assert!(relayed.bytes[0] > 3_000_000, "{relayed:?}");
     assert!(relayed.bytes[1] > 0 && relayed.bytes[1] < relayed.bytes[0]);
     // Both ends count what it counts, but for probes and handshakes.
@@ -109,7 +114,7 @@ fn without_a_right_ticket_a_relay_gives_nothing() {
     let mut buffer = [0; 64];
     let bytes = ends[0].recv(&mut buffer).expect("the other end's words");
     assert_eq!(&buffer[..bytes], b"member");
-    let relayed = relay.engine.relay_revoke(&TICKETS[0]).expect("a grant");
+    let relayed = relay.engine.relay_revoke(&granted()).expect("a grant");
     assert_eq!(relayed.bytes, [0, 6]);
     say(1, TICKETS[1], b"too late");
     until("the ended grant too", || {
