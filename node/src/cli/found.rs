@@ -23,6 +23,7 @@ use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -138,9 +139,16 @@ impl FoundArgs {
         let out = self.out.clone();
         let bank = self.bank.name().to_owned();
         let genesis = self.genesis()?;
-        fs::write(&out, genesis.encode()).map_err(|error| {
+        // Members may have joined with an earlier one.
+        let written =
+            fs::File::create_new(&out).and_then(|mut file| file.write_all(&genesis.encode()));
+        written.map_err(|error| {
             let why = format!("{}: {error}", out.display());
-            not_founded(Exit::FAILED, why, "name a file that can be written")
+            not_founded(
+                Exit::FAILED,
+                why,
+                "name a new file that can be written: --out",
+            )
         })?;
         let member = |m: &Member| FoundedMember {
             name: m.name.clone(),

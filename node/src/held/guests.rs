@@ -3,7 +3,7 @@
 use super::types::Guest;
 use crate::api::Answer;
 use crate::api::types::JobId;
-use crate::backend::failure::disk;
+use crate::backend::failure::{disk, not_found};
 use crate::store::replace_file;
 use gridbay_protocol::keys::PublicKey;
 use serde::{Deserialize, Serialize};
@@ -86,10 +86,17 @@ impl Guests {
 
     /// Admits a guest no longer.
     pub(super) fn dismiss(&self, cluster: &JobId, key: &PublicKey) -> Answer<()> {
-        self.change(cluster, |house| {
-            house.keys.remove(key);
-            house.gone.insert(*key);
-            house.changed();
+        let known = self.change(cluster, |house| {
+            let known = house.keys.remove(key).is_some() || house.gone.contains(key);
+            if known {
+                house.gone.insert(*key);
+                house.changed();
+            }
+            known
+        })?;
+        known.then_some(()).ok_or_else(|| {
+            let next = format!("gridbay cluster show {cluster} lists the keys that are");
+            not_found(format!("key {key} is not admitted"), next)
         })
     }
 

@@ -36,8 +36,7 @@ impl NodeBackend {
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             let task = agent.tasks.records.get(rank as usize);
-            // The attempt with this number is the present one.
-            let present = task.is_some_and(|t| Some(t.attempt) == attempt.map(|n| n + 1));
+            let present = task.map_or(0, |t| t.attempt.saturating_sub(1));
             let task = task.ok_or_else(|| {
                 let hint = format!(
                     "it has ranks 0 to {}",
@@ -50,12 +49,12 @@ impl NodeBackend {
         });
         let (key, over, present) = looked.await??;
         let (orders, stderr) = (&self.parts.orders, stream == Stream::Stderr);
-        let Some(earlier) = attempt.filter(|_| !present) else {
-            let path = orders.output(&key, rank, stderr);
-            return read(path, from, max.min(PIECE), over).await;
+        let (path, over) = match attempt.filter(|attempt| *attempt != present) {
+            None => (orders.output(&key, rank, stderr), over),
+            Some(earlier) => (orders.earlier_output(&key, rank, stderr, earlier), true),
         };
-        let (path, over) = (orders.earlier_output(&key, rank, stderr, earlier), true);
-        read(path, from, max.min(PIECE), over).await
+        let chunk = read(path, from, max.min(PIECE), over).await?;
+        Ok(LogChunk { present, ..chunk })
     }
 }
 
@@ -79,6 +78,7 @@ fn chunk(path: &Path, from: u64, max: usize, over: bool) -> io::Result<LogChunk>
         bytes,
         next,
         last: over && next >= total,
+        present: 0,
     })
 }
 
@@ -96,7 +96,8 @@ mod tests {
             LogChunk {
                 bytes: vec![],
                 next: 0,
-                last: false
+                last: false,
+                present: 0,
             }
         );
         assert!(
@@ -110,7 +111,8 @@ mod tests {
             LogChunk {
                 bytes: b"hello ".to_vec(),
                 next: 6,
-                last: false
+                last: false,
+                present: 0,
             }
         );
         let rest = chunk(&path, first.next, 6, true).unwrap();
@@ -119,7 +121,8 @@ mod tests {
             LogChunk {
                 bytes: b"world".to_vec(),
                 next: 11,
-                last: true
+                last: true,
+                present: 0,
             }
         );
         assert!(!chunk(&path, 6, 6, false).unwrap().last, "more may come");

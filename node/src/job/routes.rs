@@ -108,6 +108,7 @@ async fn logs(
         ),
         ("gridbay-next-offset", chunk.next.to_string()),
         ("gridbay-last", chunk.last.to_string()),
+        ("gridbay-present-attempt", chunk.present.to_string()),
     ];
     Ok((headers, chunk.bytes))
 }

@@ -9,9 +9,10 @@ use gridbay_node::api::types::{
 };
 use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_testnet::Progress;
-use gridbay_testnet::network::{Network, Plan, RunFolder, plan};
+use gridbay_testnet::network::{Network, Plan, RunFolder, cli, plan};
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 /// Counts to the number given, and keeps the count after each step. Says where it began, where it
 /// was stopped, and its end.
@@ -185,6 +186,11 @@ async fn a_killed_seller_costs_at_most_what_came_after_the_last_checkpoint() {
     let home = network.node("b1").home.path().to_owned();
     let want = counting("small", 1, How::BID, 20, 400);
     let sent: JobRecord = buyer.post("/jobs", &want, None).await.unwrap();
+    let mut follow = cli::command(&program(), &home);
+    follow
+        .args(["job", "logs", "-f", &sent.id.to_string()])
+        .stdin(Stdio::null());
+    let follow = follow.stdout(Stdio::piped()).spawn().unwrap();
     let held = until("two checkpoints", async || {
         let first = counts_at(&home)?;
         let later = until("a later one", async || {
@@ -219,6 +225,12 @@ async fn a_killed_seller_costs_at_most_what_came_after_the_last_checkpoint() {
     assert_eq!(done.state, JobState::Done, "{done:?}");
     let said = stdout(&buyer, &sent, 0, None).await;
     assert_eq!(number(&said, "end "), Some(400));
+    let followed = follow.wait_with_output().unwrap();
+    let followed = String::from_utf8(followed.stdout).unwrap();
+    assert!(
+        followed.starts_with("from 0\n") && followed.ends_with(&said),
+        "{followed}"
+    );
     let attempts = of_rank(&done, 0);
     let last = attempts.last().unwrap();
     assert!(last.node != node && last.resumed.is_some(), "{attempts:?}");

@@ -10,6 +10,7 @@ use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use crate::cli::run::buying::Buying;
+use crate::cli::run::follow::Signals;
 use crate::keys::random;
 use crate::rank::order::Command;
 use crate::rank::remote::ask;
@@ -48,6 +49,7 @@ impl NewArgs {
                 want,
                 relays,
             };
+            let mut signals = Signals::new()?;
             let begun = submit(&client, &request).await?;
             if self.detach {
                 at.show(&begun, |cluster| format!("{}\n", cluster.id))?;
@@ -57,7 +59,7 @@ impl NewArgs {
             let id = begun.id.clone();
             tokio::select! {
                 runs = until_it_runs(&client, begun) => runs.map(Some),
-                _ = tokio::signal::ctrl_c() => Err(left(&id)),
+                () = signals.next() => Err(left(&id)),
             }
         })?;
         let Some(id) = id else {

@@ -2,7 +2,8 @@
 //!
 //! Streams of several ranks are told apart by whole lines: a piece without a line end waits for the
 //! rest of its line, so that lines of different ranks never mix. A node that restarts is waited
-//! for, because its jobs go on.
+//! for, because its jobs go on. A task that is tried again puts out anew, after the rest of the
+//! attempt before.
 
 use crate::api::client::{Client, body};
 use crate::api::types::{JobId, JobRecord, Stream};
@@ -43,6 +44,9 @@ struct Tail {
     from: u64,
     last: bool,
     held: Vec<u8>,
+    /// The attempt that is followed; the present one until the first answer.
+    attempt: Option<u32>,
+    present: u32,
 }
 
 /// A job being followed.
@@ -80,6 +84,8 @@ impl Follower {
             from: 0,
             last: false,
             held: Vec::new(),
+            attempt: None,
+            present: 0,
         };
         Follower {
             client,
@@ -112,8 +118,10 @@ impl Follower {
         }
     }
     /// The same, but the first interrupt cancels the job and the second one leaves.
-    pub(in crate::cli) async fn until_end_or_cancel(&mut self) -> Result<Ended, CliError> {
-        let mut signals = Signals::new()?;
+    pub(in crate::cli) async fn until_end_or_cancel(
+        &mut self,
+        mut signals: Signals,
+    ) -> Result<Ended, CliError> {
         let mut interrupted = false;
         let (client, id) = (self.client.clone(), self.id.clone());
         let mut end = std::pin::pin!(self.until_end());
@@ -182,10 +190,14 @@ impl Follower {
             if tail.last {
                 continue;
             }
+            let before = (tail.attempt, tail.from);
             match fetch(&self.client, &self.id, tail, self.attempt).await {
                 Ok(piece) => {
-                    any |= !piece.is_empty();
                     tail.print(&piece, self.label)?;
+                    if self.attempt.is_none() {
+                        tail.go_on();
+                    }
+                    any |= before != (tail.attempt, tail.from);
                 }
                 // A rank that never ran has no streams; a node that is away comes back.
                 Err(error) if error.code == ErrorCode::NotFound => tail.last = true,
@@ -225,7 +237,7 @@ async fn fetch(
     };
     let (rank, from) = (tail.rank, tail.from);
     let mut path = format!("/jobs/{id}/logs?rank={rank}&stream={stream}&from={from}");
-    if let Some(attempt) = attempt {
+    if let Some(attempt) = attempt.or(tail.attempt) {
         path += &format!("&attempt={attempt}");
     }
     let response = client.download(&path).await?;
@@ -235,13 +247,23 @@ async fn fetch(
     };
     let next = header("gridbay-next-offset").and_then(|v| v.parse().ok());
     let last = header("gridbay-last").as_deref() == Some("true");
+    let present = header("gridbay-present-attempt").and_then(|v| v.parse().ok());
     let bytes = body(response, PIECE).await?;
     tail.from = next.unwrap_or(from + bytes.len() as u64);
     tail.last = last;
+    tail.present = present.unwrap_or_default();
+    tail.attempt.get_or_insert(tail.present);
     Ok(bytes.to_vec())
 }
 
 impl Tail {
+    /// The next attempt, if this one is over and not the present one.
+    fn go_on(&mut self) {
+        let next = self.attempt.map_or(0, |attempt| attempt.saturating_add(1));
+        if self.last && next <= self.present {
+            (self.attempt, self.from, self.last) = (Some(next), 0, false);
+        }
+    }
     /// Prints whole lines, holds the rest back.
     fn print(&mut self, piece: &[u8], label: bool) -> Result<(), CliError> {
         self.held.extend_from_slice(piece);
@@ -284,14 +306,15 @@ fn labelled(rank: u32, lines: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Ctrl-C, and the polite kill.
-struct Signals {
+/// Ctrl-C, and the polite kill. From when it is made on they end nothing by themselves: what comes
+/// between an order and its answer is not lost.
+pub(in crate::cli) struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
-    fn new() -> Result<Signals, CliError> {
+    pub(in crate::cli) fn new() -> Result<Signals, CliError> {
         let listen = |kind| {
             signal(kind).map_err(|error| {
                 let what = "the job is not followed";
@@ -303,7 +326,7 @@ impl Signals {
             terminate: listen(SignalKind::terminate())?,
         })
     }
-    async fn next(&mut self) {
+    pub(in crate::cli) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

@@ -25,7 +25,7 @@ use crate::keys::random;
 use crate::ui;
 use buying::Buying;
 use clap::Args;
-use follow::{Follower, Output};
+use follow::{Follower, Output, Signals};
 use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::units::Credits;
@@ -121,6 +121,7 @@ impl RunArgs {
             .open(self.parallel.port().filter(|_| !self.detach))?;
         let want = self.buying.quoted(&client, want).await?;
         let request = plan.stage(&client, want).await?;
+        let signals = Signals::new()?;
         let record = submit(&client, &request).await?;
         if self.detach {
             at.show(&record, |record| format!("{}\n", record.id))?;
@@ -133,7 +134,7 @@ impl RunArgs {
             Format::Json => Output::None,
         };
         let mut follower = Follower::new(client.clone(), &record, None, output);
-        let ended = follower.until_end_or_cancel().await;
+        let ended = follower.until_end_or_cancel(signals).await;
         leading.abort();
         let ended = ended?;
         let record = ended.record;
