@@ -167,6 +167,7 @@ each!(
     censor,
     clock_liar,
     complaining_buyer,
+    copied_card,
     deliverer_of_nothing,
     double_spender,
     early_starter,
