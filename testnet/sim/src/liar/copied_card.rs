@@ -17,7 +17,7 @@ use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeMap;
 
 /// Of a million introductions this many are answered with a lie.
-const OFTEN: u64 = 500_000;
+const OFTEN: u64 = 700_000;
 
 /// See the module.
 #[derive(Debug, Default)]
