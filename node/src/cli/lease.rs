@@ -1,7 +1,8 @@
 //! `lease list|show|net|connect|disconnect`: leases that this node has bought or sold, and their
 //! networks.
 
-mod connect;
+pub(super) mod connect;
+pub(super) mod forward;
 mod socks;
 
 use super::context::Context;

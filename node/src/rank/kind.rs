@@ -5,7 +5,7 @@ use std::process::Command;
 use super::{MACHINES, PROGRAM};
 
 /// Port of Dask's scheduler on rank 0.
-const SCHEDULER: u16 = 8_786;
+pub(crate) const SCHEDULER: u16 = 8_786;
 
 /// A kind of parallel program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,7 +23,7 @@
 mod call;
 pub(crate) mod files;
 pub(crate) mod hold;
-mod kind;
+pub(crate) mod kind;
 mod lead;
 mod link;
 pub(crate) mod order;

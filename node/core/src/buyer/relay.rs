@@ -9,7 +9,8 @@
 //!    [`IDLE_MS`].
 //! 4. Each relay is asked anew every [`WISH_MS`]. One that does not answer twice is left alone for
 //!    some time. A leased one counts as not serving meanwhile, as one does that claimed to carry
-//!    what neither end has heard: a complaint follows as for any job that does not run.
+//!    what neither end has heard, where no single member can have made it look so: a complaint
+//!    follows as for any job that does not run.
 //! 5. It does not wait for that: another one is leased beside it, of another node. Once that
 //!    carries, the earlier order ends.
 
@@ -79,7 +80,8 @@ impl Buyer {
         let due = agent.relays.due(&members, now_ms, LINKS_MS);
         agent.relays.judge_pairs(now_ms);
         let pays = |lease: &LeaseId| units.iter().any(|(_, paid, _)| paid == lease);
-        agent.relays.keep_sources(now_ms, pays);
+        let own = agent.introductions.owner;
+        agent.relays.keep_sources(own, now_ms, pays);
         agent.choose_relays(&units, market, now_ms);
         let wishes = agent.wishes(signer, now_ms);
         let short = agent.lacks_a_relay();
@@ -231,8 +233,8 @@ impl Buyer {
             return None;
         };
         let relays = &self.orders.get(of)?.relays;
-        let accused = relays.is_accused(&run.node).then_some(Try::Refused);
-        accused.or(relays.fails(&run.job.lease).then_some(Try::Silent))
+        let guilty = relays.is_guilty(&run.node).then_some(Try::Refused);
+        guilty.or(relays.is_silent(&run.job.lease).then_some(Try::Silent))
     }
 }
 

@@ -57,8 +57,9 @@ pub struct Relays {
     kept: BTreeMap<(LeaseId, Ends), u64>,
     pub(super) sources: Vec<Source>,
     rests: BTreeMap<PublicKey, u64>,
-    /// Nodes that claimed to carry and did not.
-    accused: BTreeSet<PublicKey>,
+    /// Nodes that claimed to carry and did not, and whether no single member can have made it look
+    /// so.
+    accused: BTreeMap<PublicKey, bool>,
     /// No relay is leased before.
     pub(super) lease_from_ms: u64,
     /// When a pair was last in need of a relay.
@@ -214,11 +215,15 @@ impl Relays {
     /// Whether a node may be asked to carry now.
     pub(super) fn may_ask(&self, node: &PublicKey, now_ms: u64) -> bool {
         let rests = self.rests.get(node).is_some_and(|until| now_ms < *until);
-        !rests && !self.accused.contains(node)
+        !rests && !self.is_accused(node)
     }
     /// Whether a node claimed to carry and did not.
     pub fn is_accused(&self, node: &PublicKey) -> bool {
-        self.accused.contains(node)
+        self.accused.contains_key(node)
+    }
+    /// Whether it is to be complained of for that.
+    pub fn is_guilty(&self, node: &PublicKey) -> bool {
+        self.accused.get(node).is_some_and(|guilty| *guilty)
     }
     /// The relays that a lease pays.
     fn paid_by(&self, lease: &LeaseId) -> impl Iterator<Item = &Source> {
@@ -226,8 +231,8 @@ impl Relays {
         self.sources.iter().filter(by)
     }
     /// Whether a leased relay did not answer its last wish well.
-    pub(super) fn fails(&self, paid_by: &LeaseId) -> bool {
-        self.paid_by(paid_by).any(Source::fails)
+    pub(super) fn is_silent(&self, paid_by: &LeaseId) -> bool {
+        self.paid_by(paid_by).any(|source| source.failures > 0)
     }
     /// Whether it has failed for so long that another one takes its place.
     pub(super) fn has_failed(&self, paid_by: &LeaseId) -> bool {
@@ -273,17 +278,26 @@ impl Relays {
     }
 
     /// Gives up relays that nobody needs, that fail, or that claimed what is not so; `pays` says
-    /// whether a lease still does.
-    pub(super) fn keep_sources(&mut self, now_ms: u64, pays: impl Fn(&LeaseId) -> bool) {
+    /// whether a lease still does. A leased one is kept until another one carries.
+    pub(super) fn keep_sources(
+        &mut self,
+        own: Option<PublicKey>,
+        now_ms: u64,
+        pays: impl Fn(&LeaseId) -> bool,
+    ) {
         let needed = |s: &&Source| self.serves(&s.carries, &s.node);
         let needed = self.sources.iter().filter(needed);
         let needed: BTreeSet<_> = needed.map(|s| (s.carries, s.node)).collect();
         let claims = |s: &&Source| self.claims(s, now_ms);
-        let accused: Vec<PublicKey> = self.sources.iter().filter(claims).map(|s| s.node).collect();
-        for node in &accused {
-            tracing::warn!(%node, "a relay claims to carry what neither end has heard");
+        let guilty = |s: &Source| (s.node, !self.may_be_a_member(s, own, now_ms));
+        let accused = self.sources.iter().filter(claims).map(guilty);
+        for (node, guilty) in accused.collect::<Vec<_>>() {
+            let known = self.accused.entry(node).or_insert_with(|| {
+                tracing::warn!(%node, "a relay claims to carry what neither end has heard");
+                false
+            });
+            *known |= guilty;
         }
-        self.accused.extend(accused);
         let deaf: Vec<bool> = self
             .sources
             .iter()
@@ -306,7 +320,7 @@ impl Relays {
                 && paid
                 && !(failed && s.paid_by.is_none())
                 && !empty
-                && !accused.contains(&s.node)
+                && (s.paid_by.is_some() || !accused.contains_key(&s.node))
         });
         self.rests.retain(|_, until| now_ms < *until);
         self.rests
@@ -316,24 +330,36 @@ impl Relays {
     /// Whether a relay carries for none of its pairs and says of one that it does.
     fn claims(&self, source: &Source, now_ms: u64) -> bool {
         let verdicts = self.verdicts(source, now_ms);
-        verdicts.iter().any(|v| matches!(v, Verdict::Claims))
-            && !verdicts.iter().any(|v| matches!(v, Verdict::Carries))
+        verdicts.iter().any(|(_, v)| matches!(v, Verdict::Claims))
+            && !verdicts.iter().any(|(_, v)| matches!(v, Verdict::Carries))
+    }
+
+    /// Whether one member, other than this node, is an end of all pairs for which a relay does not
+    /// carry: it may answer no probe, and send what is none, so that the relay looks like a liar.
+    fn may_be_a_member(&self, source: &Source, own: Option<PublicKey>, now_ms: u64) -> bool {
+        let mut failing = self.verdicts(source, now_ms);
+        failing.retain(|(_, v)| matches!(v, Verdict::Claims | Verdict::Deaf));
+        let first = failing.first().map(|(pair, _)| *pair);
+        let mut suspects = first.iter().flatten().filter(|node| Some(**node) != own);
+        suspects.any(|node| failing.iter().all(|(pair, _)| pair.contains(node)))
     }
 
     /// Whether a relay carries for none of its pairs although they need it, whatever it says.
     fn is_deaf(&self, source: &Source, now_ms: u64) -> bool {
         let verdicts = self.verdicts(source, now_ms);
-        let useless = |v: &Verdict| matches!(v, Verdict::Deaf | Verdict::Claims);
-        verdicts.iter().any(useless) && !verdicts.iter().any(|v| matches!(v, Verdict::Carries))
+        let useless = |(_, v): &(Ends, Verdict)| matches!(v, Verdict::Deaf | Verdict::Claims);
+        verdicts.iter().any(useless) && !verdicts.iter().any(|(_, v)| matches!(v, Verdict::Carries))
     }
 
     /// On each of a relay's pairs, once it has had time.
-    fn verdicts(&self, source: &Source, now_ms: u64) -> Vec<Verdict> {
+    fn verdicts(&self, source: &Source, now_ms: u64) -> Vec<(Ends, Verdict)> {
         if source.answer.is_none() || now_ms < source.since_ms + JUDGE_MS {
             return Vec::new();
         }
         let pairs = source.answer.iter().flat_map(|(pairs, _)| pairs);
-        pairs.map(|p| self.verdict(source, p, now_ms)).collect()
+        pairs
+            .map(|pair| (*pair, self.verdict(source, pair, now_ms)))
+            .collect()
     }
 
     fn verdict(&self, source: &Source, pair: &Ends, now_ms: u64) -> Verdict {

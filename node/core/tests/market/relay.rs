@@ -293,27 +293,45 @@ fn another_relay_carries_once_one_that_carried_ceases_to() {
     assert!(!relays.is_accused(&node_key(2)), "it did carry once");
 }
 
-#[test]
-fn a_relay_that_claims_and_does_not_carry_loses_its_lease() {
+/// The seller of node 2 is paid to relay and does not. The lease that pays it.
+fn with_a_false_relay(owner_attends: bool) -> (World, LeaseId) {
     let (mut world, lease) = with_a_seller_that_relays();
+    world.command(BUYER, Command::Attend(OrderKey(7), owner_attends));
     world.fakes.insert(2);
     let leased = |w: &World| w.nodes[2].jobs.keys().next().map(|job| job.lease);
     assert!(world.run_until(60_000, |w| leased(w).is_some()));
     let paid_by = leased(&world).unwrap();
-    let holds = |w: &World| {
-        let lease = w.nodes[BUYER].core.state().lease(&paid_by);
-        lease.is_some_and(|lease| !lease.shares.is_empty())
-    };
     let accused = |w: &World| {
         let relays = agent(w, OrderKey(7)).unwrap().relays();
         relays.is_accused(&node_key(2))
     };
     assert!(world.run_until(60_000, accused));
-    assert!(
-        world.run_until(60_000, |w| !holds(w)),
-        "it is complained of"
-    );
     assert!(!world.is_whole(&lease));
+    (world, paid_by)
+}
+
+fn holds(world: &World, lease: &LeaseId) -> bool {
+    let lease = world.nodes[BUYER].core.state().lease(lease);
+    lease.is_some_and(|lease| !lease.shares.is_empty())
+}
+
+#[test]
+fn a_relay_that_claims_and_does_not_carry_loses_its_lease() {
+    let (mut world, paid_by) = with_a_false_relay(true);
+    let over = |w: &World| !holds(w, &paid_by);
+    assert!(world.run_until(60_000, over), "it is complained of");
+}
+
+#[test]
+fn a_relay_that_one_member_may_have_smeared_is_replaced_without_a_complaint() {
+    let (mut world, paid_by) = with_a_false_relay(false);
+    let relays = agent(&world, OrderKey(7)).unwrap().relays();
+    assert!(!relays.is_guilty(&node_key(2)), "the two are one pair");
+    world.run(60_000);
+    assert!(holds(&world, &paid_by));
+    sell_relaying(&mut world, 3, 510);
+    assert!(world.run_until(60_000, |w| sources(w) == [3]));
+    assert!(world.run_until(60_000, |w| !holds(w, &paid_by)));
 }
 
 #[test]

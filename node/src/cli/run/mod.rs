@@ -9,6 +9,7 @@
 
 pub(super) mod buying;
 pub(super) mod follow;
+mod leads;
 mod parallel;
 mod stage;
 
@@ -28,12 +29,13 @@ use follow::{Follower, Output};
 use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::units::Credits;
+use leads::Leads;
 use parallel::Parallel;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Options that say how an order is bought, followed or kept, which a cluster that is held is not.
-const BOUGHT: [&str; 9] = [
+const BOUGHT: [&str; 10] = [
     "nodes",
     "array",
     "max_price",
@@ -42,6 +44,7 @@ const BOUGHT: [&str; 9] = [
     "budget",
     "checkpoint",
     "network",
+    "forward",
     "detach",
 ];
 
@@ -75,6 +78,8 @@ pub(super) struct RunArgs {
     /// Let the tasks reach one another: rank0, rank1, ... in a network of their own
     #[arg(long)]
     pub(super) network: bool,
+    #[command(flatten)]
+    pub(super) leads: Leads,
     #[command(flatten)]
     pub(super) parallel: Parallel,
     /// Name of the job
@@ -111,6 +116,9 @@ impl RunArgs {
         let client = at.client()?;
         let want = self.buying.want(&self.command)?;
         let plan = stage::Plan::new(&self)?;
+        let doors = self
+            .leads
+            .open(self.parallel.port().filter(|_| !self.detach))?;
         let want = self.buying.quoted(&client, want).await?;
         let request = plan.stage(&client, want).await?;
         let record = submit(&client, &request).await?;
@@ -119,12 +127,15 @@ impl RunArgs {
             return Ok(Exit::OK);
         }
         ui::note(&format!("job {}", record.id));
+        let leading = leads::lead(doors, client.clone(), record.id.to_string());
         let output = match at.format {
             Format::Table => Output::Streams { label: self.label },
             Format::Json => Output::None,
         };
         let mut follower = Follower::new(client.clone(), &record, None, output);
-        let ended = follower.until_end_or_cancel().await?;
+        let ended = follower.until_end_or_cancel().await;
+        leading.abort();
+        let ended = ended?;
         let record = ended.record;
         if !record.files.is_empty() {
             files::fetch(&client, &record, &self.dest).await?;

@@ -1,6 +1,7 @@
 //! Parallel programs: rank 0 runs the program, the others serve it ([`crate::rank`]).
 
 use crate::rank::PROGRAM;
+use crate::rank::kind::SCHEDULER;
 use clap::Args;
 
 /// At most one of these; each has a network.
@@ -33,6 +34,11 @@ impl Parallel {
     /// Whether the ranks need a network.
     pub(super) fn is_asked(&self) -> bool {
         self.kind().is_some()
+    }
+
+    /// Where the port leads that the program's clients on this machine are given.
+    pub(super) fn port(&self) -> Option<String> {
+        self.dask.then(|| format!("rank0:{SCHEDULER}"))
     }
 
     /// The command of every rank.

@@ -50,7 +50,7 @@ impl Plan {
     pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
         let mut plan = Plan {
             name: args.name.clone(),
-            network: args.network || args.parallel.is_asked(),
+            network: args.network || args.parallel.is_asked() || args.leads.is_asked(),
             relays: args.buying.relays(),
             worth: args.buying.ways.worth()?,
             argv: args.command.clone(),
