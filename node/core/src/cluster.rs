@@ -18,7 +18,10 @@
 //!    take it from the buyer's node alone. It leaves when the buyer says so, or with the lease.
 //! 5. A user whom the owner admits ([`Visit`]) has a node among the members as well, under one of
 //!    the ranks [`GUESTS`], for as long as it asks for it.
-//! 6. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
+//! 6. A key is one member's: the buyer's node takes none from another node while it knows its owner.
+//!    After a restart it may hear a copied one first; the owner, told of its own key, takes a new
+//!    one.
+//! 7. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
 //!    keys. A member that leaves the lease is cut off by the others with the same block.
 
 use crate::relay::Ticket;
@@ -120,10 +123,10 @@ pub struct Card {
 
 impl Card {
     /// Whether the key can be agreed with, and there are few enough places, all of them addresses.
+    /// The highest bit does not count (RFC 7748, section 5) and is never set: with it a key that
+    /// somebody has copied would look like another one.
     pub fn is_valid(&self) -> bool {
-        let mut key = self.public;
-        key[31] &= 0x7f;
-        if LOW_ORDER.contains(&key) {
+        if LOW_ORDER.contains(&self.public) || self.public[31] & 0x80 != 0 {
             return false;
         }
         let mut all = self.places.iter().chain(&self.outside);
@@ -318,6 +321,9 @@ mod tests {
             assert!(!of(public).is_valid());
         }
         assert!(!card(vec!["10.0.0.1:1"; PLACES + 1]).is_valid());
+        let mut respelled = card(vec![]);
+        respelled.public[31] |= 0x80;
+        assert!(!respelled.is_valid(), "a key has one spelling");
     }
 
     #[test]

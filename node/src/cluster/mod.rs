@@ -3,7 +3,8 @@
 //!
 //! 1. The data plane starts with the first network.
 //! 2. A network is opened when the buyer's node first tells of it, under a key of its own that this
-//!    node never uses again and keeps in memory alone.
+//!    node never uses again and keeps in memory alone. Told of another member with that key, it
+//!    takes a new one: the other has copied it, and the buyer's node heard that one first.
 //! 3. A device comes when its job runs. One whose network is not open yet waits for it.
 //! 4. Where the node is a member as the buyer's or a guest's, it has no device: its owner's
 //!    connections are made by the node itself ([`dial`](Clusters::dial)).
@@ -210,7 +211,11 @@ impl Inner {
     fn open(&mut self, cluster: &Cluster) -> Result<[u8; 32], EngineError> {
         let (lease, network) = (cluster.lease, self.network);
         let members = self.members_of(&cluster.others);
-        let same = |own: &&mut Own| own.ranks == cluster.ranks;
+        let copied = |own: &Own| {
+            let public = own.secret.public();
+            cluster.others.iter().any(|m| m.card.public == public)
+        };
+        let same = |own: &&mut Own| own.ranks == cluster.ranks && !copied(own);
         if let Some(own) = self.open.get_mut(&lease).filter(same) {
             let public = own.secret.public();
             own.members.clone_from(&cluster.others);
@@ -218,7 +223,7 @@ impl Inner {
             return Ok(public);
         }
         // With other ranks of its own the network is opened anew, under the key it has.
-        let secret = match self.open.remove(&lease) {
+        let secret = match self.open.remove(&lease).filter(|own| !copied(own)) {
             Some(own) => own.secret,
             None => Secret::random().map_err(io::Error::other)?,
         };

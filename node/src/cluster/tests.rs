@@ -77,6 +77,21 @@ fn more_ranks_keep_the_key_and_the_same_rank_twice_is_refused() {
     assert!(clusters.connect(&twice, &HERE).is_err());
 }
 
+#[test]
+fn a_key_that_another_member_bears_is_given_up() {
+    let clusters = clusters();
+    let join = |others: Vec<Member>| {
+        let joined = clusters.connect(&cluster(&[0], others), &HERE);
+        joined.unwrap().card
+    };
+    let first = join(vec![]);
+    let copied = join(vec![other(&[1], &first)]);
+    assert_ne!(first.public, copied.public);
+    assert_eq!(copied, join(vec![other(&[1], &first)]), "once");
+    let status = clusters.status(&LEASE).unwrap();
+    assert_eq!(status.pairs.len(), 1);
+}
+
 #[tokio::test]
 async fn the_buyers_node_speaks_to_a_rank_without_a_device() {
     let (buyer, seller) = (clusters(), clusters());

@@ -267,6 +267,43 @@ fn a_node_with_a_new_key_is_introduced_again() {
     assert_eq!(world.clusters(1).map(|c| c.others.len()).sum::<usize>(), 1);
 }
 
+/// Whether a node is told of another with this card.
+fn tells(world: &World, to: usize, of: usize, card: &Card) -> bool {
+    let mut others = world.clusters(to).flat_map(|c| &c.others);
+    others.any(|m| m.node == node_key(of) && m.card == *card)
+}
+
+#[test]
+fn a_copied_card_displaces_nobody() {
+    let mut world = connected(500);
+    let (victim, own) = (world.card(0), world.card(1));
+    world.copies.told.insert(1, victim.clone());
+    for _ in 0..300 {
+        world.run(100);
+        assert!(tells(&world, 1, 0, &victim), "its owner keeps it");
+        assert!(tells(&world, 0, 1, &own), "nobody hears of the copy");
+    }
+    assert!(world.copies.given_up.is_empty());
+}
+
+#[test]
+fn whose_card_is_copied_before_its_buyer_knows_it_is_introduced_under_a_new_key() {
+    let mut world = connected(500);
+    let victim = world.card(0);
+    world.copies.told.insert(1, victim.clone());
+    // The buyer's node forgets all cards, and hears the copier first.
+    world.kill(BUYER);
+    world.suspend(0);
+    world.restart(BUYER);
+    world.run(5_000);
+    world.resume(0);
+    let known = |w: &World| tells(w, 1, 0, &w.card(0));
+    assert!(world.run_until(60_000, known));
+    assert_ne!(world.card(0), victim);
+    world.run(30_000);
+    assert!(known(&world), "and stays");
+}
+
 #[test]
 fn only_the_buyers_node_opens_a_network_and_only_to_those_who_hold_units() {
     let mut world = connected(500);

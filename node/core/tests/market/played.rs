@@ -105,8 +105,13 @@ impl World {
             Effect::Connect { token, cluster } => {
                 self.connects += 1;
                 let reach = cluster.others.iter().map(reached).collect();
+                let own = self.card(n).public;
+                if cluster.others.iter().any(|m| m.card.public == own) {
+                    self.copies.given_up.insert(own);
+                }
                 self.nodes[n].clusters.insert(cluster.lease, cluster);
-                let card = self.card(n);
+                let copied = self.copies.told.get(&n).cloned();
+                let card = copied.unwrap_or_else(|| self.card(n));
                 let reply = AgentReply::Present(Box::new(Presence { card, reach }));
                 if let Some(token) = token {
                     self.answer(token, reply);

@@ -9,16 +9,29 @@ use gridbay_core::relay::{ByRelay, Carried, Grant, Link, Links, Purse, Signed};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Cards that are not their tellers' own.
+#[derive(Default)]
+pub(crate) struct Copies {
+    /// What nodes tell in place of their own.
+    pub(crate) told: BTreeMap<usize, Card>,
+    /// Keys that nodes have given up, since others bore them.
+    pub(crate) given_up: BTreeSet<[u8; 32]>,
+}
 
 impl World {
     /// The networks that a node is in.
     pub(crate) fn clusters(&self, n: usize) -> impl Iterator<Item = &Cluster> {
         self.nodes[n].clusters.values()
     }
-    /// The card of a node, another one after each start.
+    /// The card of a node, another one after each start, and once another member bears its key.
     pub(crate) fn card(&self, n: usize) -> Card {
         let mut public = [n as u8 + 2; 32];
         public[31] = self.nodes[n].life as u8;
+        while self.copies.given_up.contains(&public) {
+            public[0] += 1;
+        }
         let places = vec![format!("127.0.0.1:{}", 4_000 + n)];
         Card {
             public,

@@ -2,6 +2,7 @@
 
 use crate::genesis::{account_key, chain, genesis, key, node_key};
 use crate::played::Played;
+use crate::ways::Copies;
 use gridbay_core::adverts::Heard;
 use gridbay_core::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId, SignedStart};
 use gridbay_core::buy::NewOrder;
@@ -79,6 +80,7 @@ pub(crate) struct World {
     pub(crate) severed: bool,
     /// Relays that claim to carry, and do not.
     pub(crate) fakes: BTreeSet<usize>,
+    pub(crate) copies: Copies,
 }
 
 impl World {
@@ -113,6 +115,7 @@ impl World {
             connects: 0,
             severed: false,
             fakes: BTreeSet::new(),
+            copies: Copies::default(),
         };
         for n in 0..count {
             let node = world.open(n, 0, BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

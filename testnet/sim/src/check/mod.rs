@@ -30,6 +30,7 @@ mod i16_delivery;
 pub(crate) mod i16_plans;
 mod i17_pace;
 mod i18_beacon;
+mod i19_keys;
 mod i19_members;
 mod i20_progress;
 mod i21_relays;
@@ -66,6 +67,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i17_pace::LongRun>::default(),
         Box::<i18_beacon::Reveals>::default(),
         Box::<i19_members::Members>::default(),
+        Box::<i19_keys::Keys>::default(),
         Box::<i20_progress::Progress>::default(),
         Box::<i21_relays::Relays>::default(),
     ];

@@ -26,11 +26,14 @@ pub(super) struct IntrudingBuyer {
 }
 
 fn itself(puppet: &mut Puppet<'_>, rank: u32) -> Member {
+    let mut public = puppet.rng.bytes32();
+    // The bit that no key has.
+    public[31] &= 0x7f;
     Member {
         node: node_key(puppet.node),
         ranks: vec![rank],
         card: Card {
-            public: puppet.rng.bytes32(),
+            public,
             places: vec!["192.0.2.66:7412".to_owned()],
             outside: None,
         },

@@ -8,6 +8,7 @@ mod beacon_grinder;
 mod censor;
 mod clock_liar;
 mod complaining_buyer;
+mod copied_card;
 mod craft;
 mod deliverer_of_nothing;
 mod double_spender;
@@ -37,16 +38,20 @@ pub struct Kind {
     pub name: &'static str,
     /// Whether it needs a validator's node.
     pub votes: bool,
+    /// Whether it is drawn by a stream of its own, beside the others: those of a seed are then as
+    /// they were before it came.
+    pub beside: bool,
     make: fn() -> Box<dyn Lie>,
 }
 
-/// All kinds.
+/// All kinds. A new one comes by [`beside`].
 pub const LIES: &[Kind] = &[
     kind::<account_conspirators::AccountConspirators>("account_conspirators", false),
     kind::<beacon_grinder::BeaconGrinder>("beacon_grinder", true),
     kind::<censor::Censor>("censor", true),
     kind::<clock_liar::ClockLiar>("clock_liar", true),
     kind::<complaining_buyer::ComplainingBuyer>("complaining_buyer", false),
+    beside::<copied_card::CopiedCard>("copied_card"),
     kind::<deliverer_of_nothing::DelivererOfNothing>("deliverer_of_nothing", false),
     kind::<double_spender::DoubleSpender>("double_spender", false),
     kind::<early_starter::EarlyStarter>("early_starter", true),
@@ -69,7 +74,20 @@ pub const LIES: &[Kind] = &[
 
 const fn kind<L: Lie + Default + 'static>(name: &'static str, votes: bool) -> Kind {
     let make = || -> Box<dyn Lie> { Box::<L>::default() };
-    Kind { name, votes, make }
+    Kind {
+        name,
+        votes,
+        beside: false,
+        make,
+    }
+}
+
+/// One that needs no vote, and leaves the plans alone that were drawn without it.
+const fn beside<L: Lie + Default + 'static>(name: &'static str) -> Kind {
+    Kind {
+        beside: true,
+        ..kind::<L>(name, false)
+    }
 }
 
 /// The lie of a name; `None` if there is no such lie.

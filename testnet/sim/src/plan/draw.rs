@@ -8,6 +8,9 @@ use gridbay_protocol::mechanism::ausubel::Rule;
 
 /// How long a second of trouble is: a fault's length is drawn up to a few of these.
 const TROUBLE_MS: u64 = 3_000;
+/// The stream of liars that came later. The name leaves those seeds alone by which planted faults
+/// were found.
+const BESIDE: &str = "liars beside";
 
 impl Plan {
     /// The plan of a seed: swarm testing, every seed switches each kind of fault on or off.
@@ -33,6 +36,7 @@ impl Plan {
         // Likewise.
         plan.progress = Rng::new(seed, "progress").chance(200_000);
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
+        plan.liars.extend(draw_beside(&plan));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
         plan
     }
@@ -58,18 +62,19 @@ fn draw_weather(rng: &mut Rng) -> Weather {
 
 /// Up to f validators lie, and sometimes a member that does not vote.
 fn draw_liars(plan: &Plan, rng: &mut Rng) -> Vec<Lying> {
+    let drawn: Vec<_> = LIES.iter().filter(|l| !l.beside).collect();
     let mut liars = Vec::new();
     let mut nodes: Vec<usize> = (0..plan.validators).collect();
     for _ in 0..rng.range(0, plan.tolerated() as u64) {
         let node = nodes.swap_remove(rng.index(nodes.len()));
-        if let Some(lie) = rng.pick(LIES) {
+        if let Some(lie) = rng.pick(&drawn) {
             liars.push(Lying {
                 node,
                 lie: lie.name.to_owned(),
             });
         }
     }
-    let commoners: Vec<_> = LIES.iter().filter(|l| !l.votes).collect();
+    let commoners: Vec<_> = drawn.iter().filter(|l| !l.votes).collect();
     if let Some(lie) = rng.pick(&commoners).filter(|_| rng.chance(300_000)) {
         liars.push(Lying {
             node: plan.validators,
@@ -77,6 +82,17 @@ fn draw_liars(plan: &Plan, rng: &mut Rng) -> Vec<Lying> {
         });
     }
     liars
+}
+
+/// In one seed of some ten a liar that came later, on a node that no other one lies on.
+fn draw_beside(plan: &Plan) -> Option<Lying> {
+    let kinds: Vec<_> = LIES.iter().filter(|l| l.beside).collect();
+    let mut rng = Rng::new(plan.seed, BESIDE);
+    let kind = rng.pick(&kinds).filter(|_| rng.chance(100_000))?;
+    Some(Lying {
+        node: plan.validators + 1,
+        lie: kind.name.to_owned(),
+    })
 }
 
 /// Adds faults of one kind from a time on.

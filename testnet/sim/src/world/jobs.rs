@@ -6,9 +6,8 @@ use super::World;
 use super::machine::Played;
 use super::queue::Event;
 use crate::clock::EPOCH_MS;
-use crate::found::place;
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
-use gridbay_core::cluster::{Card, Member};
+use gridbay_core::cluster::Member;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_core::presence::{Presence, Reach, Way};
@@ -67,13 +66,20 @@ impl World {
             Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
             Effect::Connect { token, cluster } => {
                 let reach = cluster.others.iter().map(reached).collect();
-                let card = card(n, self.machines[n].life);
+                let lease = cluster.lease;
+                let own = self.card(n, &lease).public;
+                if cluster.others.iter().any(|m| m.card.public == own) {
+                    self.cover.count("key given up");
+                    let given_up = &mut self.machines[n].plane.given_up;
+                    *given_up.entry(lease).or_default() += 1;
+                }
                 let keep = Effect::Connect {
                     token: None,
                     cluster,
                 };
                 self.perform_on_plane(n, keep);
                 if let Some(token) = token {
+                    let card = self.card(n, &lease);
                     let presence = Box::new(Presence { card, reach });
                     self.answer(n, token, AgentReply::Present(presence));
                 }
@@ -159,19 +165,6 @@ fn reached(other: &Member) -> Reach {
         sent: 0,
         received: 0,
         probes: (1, 1),
-    }
-}
-
-/// The card of a node: a new key after each start.
-fn card(n: usize, life: u64) -> Card {
-    let mut public = [9; 32];
-    public[..8].copy_from_slice(&(n as u64).to_be_bytes());
-    public[8..16].copy_from_slice(&life.to_be_bytes());
-    let places = vec![place(n)];
-    Card {
-        public,
-        places,
-        outside: None,
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) struct Shelf {
 #[derive(Debug, Default)]
 pub(crate) struct Plane {
     pub(crate) clusters: BTreeMap<LeaseId, Cluster>,
+    /// How many keys it gave up in each lease, since another member bore them.
+    pub(crate) given_up: BTreeMap<LeaseId, u64>,
     pub(crate) grants: BTreeMap<(Purse, LeaseId), Grant>,
     /// When something last came by a relay, by ticket: stands for the bytes that came in all.
     pub(crate) came: BTreeMap<Ticket, u64>,

@@ -6,7 +6,7 @@
 use super::World;
 use crate::found::{node_key, node_secret, place};
 use gridbay_core::agent::AgentReply;
-use gridbay_core::cluster::RelayWay;
+use gridbay_core::cluster::{Card, RelayWay};
 use gridbay_core::effect::Effect;
 use gridbay_core::relay::{ByRelay, Carried, Grant, Link, Links, Purse, Signed, Ticket};
 use gridbay_protocol::ids::LeaseId;
@@ -17,7 +17,26 @@ fn is_severed(lease: &LeaseId) -> bool {
     lease.0[0].is_multiple_of(3)
 }
 
+/// Eight bytes of a key that none was given up for.
+const FIRST: u64 = u64::from_be_bytes([9; 8]);
+
 impl World {
+    /// The card of a node in a lease: a new key after each start, and for each that it gave up.
+    pub(crate) fn card(&self, n: usize, lease: &LeaseId) -> Card {
+        let machine = &self.machines[n];
+        let given_up = machine.plane.given_up.get(lease).copied();
+        let mut public = [9; 32];
+        public[..8].copy_from_slice(&(n as u64).to_be_bytes());
+        public[8..16].copy_from_slice(&machine.life.to_be_bytes());
+        public[16..24].copy_from_slice(&(FIRST + given_up.unwrap_or(0)).to_be_bytes());
+        let places = vec![place(n)];
+        Card {
+            public,
+            places,
+            outside: None,
+        }
+    }
+
     pub(super) fn perform_on_plane(&mut self, n: usize, effect: Effect) {
         let plane = &mut self.machines[n].plane;
         match effect {
