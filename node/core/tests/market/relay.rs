@@ -300,9 +300,9 @@ fn with_a_false_relay(owner_attends: bool) -> (World, LeaseId) {
     world.fakes.insert(2);
     let leased = |w: &World| w.nodes[2].jobs.keys().next().map(|job| job.lease);
     assert!(world.run_until(60_000, |w| leased(w).is_some()));
-    let paid_by = leased(&world).unwrap();
+    let paid_by = leased(&world).expect("it is leased");
     let accused = |w: &World| {
-        let relays = agent(w, OrderKey(7)).unwrap().relays();
+        let relays = agent(w, OrderKey(7)).expect("an order").relays();
         relays.is_accused(&node_key(2))
     };
     assert!(world.run_until(60_000, accused));
