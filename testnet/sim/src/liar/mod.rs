@@ -44,7 +44,7 @@ pub struct Kind {
     make: fn() -> Box<dyn Lie>,
 }
 
-/// All kinds. A new one comes by [`beside`].
+/// All kinds. A new one comes by `beside`.
 pub const LIES: &[Kind] = &[
     kind::<account_conspirators::AccountConspirators>("account_conspirators", false),
     kind::<beacon_grinder::BeaconGrinder>("beacon_grinder", true),
