@@ -18,7 +18,7 @@ use std::process::Stdio;
 /// was stopped, and its end.
 const COUNT: &str = r#"
     cd "$GRIDBAY_CHECKPOINT"
-    trap 'echo to $n; exit 0' TERM
+    trap 'echo to $(cat count 2>/dev/null || echo 0); exit 0' TERM
     n=$(cat count 2>/dev/null || echo 0)
     test "$n" = 0 || test "$GRIDBAY_RESUMED" = 1
     echo from $n
