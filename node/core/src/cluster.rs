@@ -18,9 +18,9 @@
 //!    take it from the buyer's node alone. It leaves when the buyer says so, or with the lease.
 //! 5. A user whom the owner admits ([`Visit`]) has a node among the members as well, under one of
 //!    the ranks [`GUESTS`], for as long as it asks for it.
-//! 6. A key is one member's: the buyer's node takes none from another node while it knows its owner.
-//!    After a restart it may hear a copied one first; the owner, told of its own key, takes a new
-//!    one.
+//! 6. A key is one member's: the buyer's node takes none from another node while it knows its
+//!    owner. After a restart it may hear a copied one first; the owner, told of its own key, takes
+//!    a new one.
 //! 7. A node whose last task of the lease ends, or whose lease is gone, leaves and forgets all
 //!    keys. A member that leaves the lease is cut off by the others with the same block.
 

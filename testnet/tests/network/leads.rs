@@ -104,7 +104,7 @@ pub(crate) fn connections_lead_to_tasks(data: &Path, dir: &Path) {
     build.arg("-o").arg(&answer).arg(&source);
     assert!(build.status().unwrap().success());
 
-    let order = ["run", "-n", "2", "--max-price", "20", "--time", "120s"];
+    let order = ["run", "-n", "2", "--max-price", "20", "--time", "200s"];
     let leads = ["--forward", "0:rank0:7000", "--forward", "0:rank1:7000"];
     let job = ["--", answer.to_str().unwrap()];
     let words: Vec<&str> = order.iter().chain(&leads).chain(&job).copied().collect();

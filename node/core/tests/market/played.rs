@@ -3,7 +3,7 @@
 
 use crate::world::{EPOCH_MS, Event, World};
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
-use gridbay_core::cluster::Member;
+use gridbay_core::cluster::{Cluster, Member};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_core::presence::{Presence, Reach, Way};
@@ -56,6 +56,22 @@ fn manifest(slept_ms: u64) -> Manifest {
 }
 
 impl World {
+    fn connect(&mut self, n: usize, token: Option<u64>, cluster: Cluster) {
+        self.connects += 1;
+        let reach = cluster.others.iter().map(reached).collect();
+        let own = self.card(n).public;
+        if cluster.others.iter().any(|m| m.card.public == own) {
+            self.copies.given_up.insert(own);
+        }
+        self.nodes[n].clusters.insert(cluster.lease, cluster);
+        let copied = self.copies.told.get(&n).cloned();
+        let card = copied.unwrap_or_else(|| self.card(n));
+        let reply = AgentReply::Present(Box::new(Presence { card, reach }));
+        if let Some(token) = token {
+            self.answer(token, reply);
+        }
+    }
+
     pub(crate) fn perform_job(&mut self, n: usize, effect: Effect) {
         match effect {
             Effect::Stage {
@@ -102,21 +118,7 @@ impl World {
                 self.nodes[n].memos.remove(&job);
                 self.nodes[n].jobs.remove(&job);
             }
-            Effect::Connect { token, cluster } => {
-                self.connects += 1;
-                let reach = cluster.others.iter().map(reached).collect();
-                let own = self.card(n).public;
-                if cluster.others.iter().any(|m| m.card.public == own) {
-                    self.copies.given_up.insert(own);
-                }
-                self.nodes[n].clusters.insert(cluster.lease, cluster);
-                let copied = self.copies.told.get(&n).cloned();
-                let card = copied.unwrap_or_else(|| self.card(n));
-                let reply = AgentReply::Present(Box::new(Presence { card, reach }));
-                if let Some(token) = token {
-                    self.answer(token, reply);
-                }
-            }
+            Effect::Connect { token, cluster } => self.connect(n, token, cluster),
             Effect::ShowLinks {
                 token,
                 lease,

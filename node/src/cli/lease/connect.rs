@@ -2,8 +2,8 @@
 //! into it.
 //!
 //! 1. The node joins, and stays until `lease disconnect` or the end of the lease.
-//! 2. With `--forward` or `--socks` the command listens on loopback ([`super::forward`]) until it is
-//!    interrupted or the lease is over.
+//! 2. With `--forward` or `--socks` the command listens on loopback ([`super::forward`]) until it
+//!    is interrupted or the lease is over.
 
 use super::forward::{Doors, Forward, forward};
 use crate::api::client::Client;

@@ -80,7 +80,8 @@ impl Doors {
         self.0.is_empty()
     }
 
-    /// Takes connections from now on, for a lease by its id or its job's. Returns at how many ports.
+    /// Takes connections from now on, for a lease by its id or its job's. Returns at how many
+    /// ports.
     pub(in crate::cli) fn serve(self, client: &Client, lease: &str) -> usize {
         let count = self.0.len();
         for (listener, place, to) in self.0 {

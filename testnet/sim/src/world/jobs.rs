@@ -7,7 +7,7 @@ use super::machine::Played;
 use super::queue::Event;
 use crate::clock::EPOCH_MS;
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
-use gridbay_core::cluster::Member;
+use gridbay_core::cluster::{Cluster, Member};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_core::presence::{Presence, Reach, Way};
@@ -64,31 +64,32 @@ impl World {
                 held.retain(|id| keep.is_some_and(|k| k.manifest == *id));
             }
             Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
-            Effect::Connect { token, cluster } => {
-                let reach = cluster.others.iter().map(reached).collect();
-                let lease = cluster.lease;
-                let own = self.card(n, &lease).public;
-                if cluster.others.iter().any(|m| m.card.public == own) {
-                    self.cover.count("key given up");
-                    let given_up = &mut self.machines[n].plane.given_up;
-                    *given_up.entry(lease).or_default() += 1;
-                }
-                let keep = Effect::Connect {
-                    token: None,
-                    cluster,
-                };
-                self.perform_on_plane(n, keep);
-                if let Some(token) = token {
-                    let card = self.card(n, &lease);
-                    let presence = Box::new(Presence { card, reach });
-                    self.answer(n, token, AgentReply::Present(presence));
-                }
-            }
+            Effect::Connect { token, cluster } => self.connect(n, token, cluster),
             Effect::RemoveJob(job) => {
                 shelf.memos.remove(&job);
                 shelf.jobs.remove(&job);
             }
             other => self.perform_on_plane(n, other),
+        }
+    }
+    fn connect(&mut self, n: usize, token: Option<u64>, cluster: Cluster) {
+        let reach = cluster.others.iter().map(reached).collect();
+        let lease = cluster.lease;
+        let own = self.card(n, &lease).public;
+        if cluster.others.iter().any(|m| m.card.public == own) {
+            self.cover.count("key given up");
+            let given_up = &mut self.machines[n].plane.given_up;
+            *given_up.entry(lease).or_default() += 1;
+        }
+        let keep = Effect::Connect {
+            token: None,
+            cluster,
+        };
+        self.perform_on_plane(n, keep);
+        if let Some(token) = token {
+            let card = self.card(n, &lease);
+            let presence = Box::new(Presence { card, reach });
+            self.answer(n, token, AgentReply::Present(presence));
         }
     }
     fn start_job(&mut self, n: usize, job: RunId, spec: JobSpec) {
