@@ -12,7 +12,6 @@ mod disk;
 mod find;
 mod held;
 mod lab;
-mod leads;
 mod moved;
 mod probe;
 mod solver;
