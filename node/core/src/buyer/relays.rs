@@ -74,6 +74,7 @@ pub(super) struct Wished {
 }
 
 /// What the two ends of a pair say of a relay, and it of itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Carries,
     /// Neither end hears anything, and the relay says that both send.
@@ -81,6 +82,14 @@ enum Verdict {
     /// Neither end hears anything, and they have no other way.
     Deaf,
     Unknown,
+}
+
+/// Whether one member, other than this node, is an end of all pairs for which a relay does not
+/// carry: it may answer no probe, and send what is none, so that the relay looks like a liar.
+fn may_be_a_member(failing: &[(Ends, Verdict)], own: Option<PublicKey>) -> bool {
+    let first = failing.first().map(|(pair, _)| *pair);
+    let mut suspects = first.iter().flatten().filter(|node| Some(**node) != own);
+    suspects.any(|node| failing.iter().all(|(pair, _)| pair.contains(node)))
 }
 
 impl Relays {
@@ -288,23 +297,19 @@ impl Relays {
         let needed = |s: &&Source| self.serves(&s.carries, &s.node);
         let needed = self.sources.iter().filter(needed);
         let needed: BTreeSet<_> = needed.map(|s| (s.carries, s.node)).collect();
-        let claims = |s: &&Source| self.claims(s, now_ms);
-        let guilty = |s: &Source| (s.node, !self.may_be_a_member(s, own, now_ms));
-        let accused = self.sources.iter().filter(claims).map(guilty);
-        for (node, guilty) in accused.collect::<Vec<_>>() {
-            let known = self.accused.entry(node).or_insert_with(|| {
-                tracing::warn!(%node, "a relay claims to carry what neither end has heard");
-                false
-            });
-            *known |= guilty;
-        }
-        let deaf: Vec<bool> = self
-            .sources
-            .iter()
-            .map(|s| self.is_deaf(s, now_ms))
+        let failing: Vec<_> = { self.sources.iter() }
+            .map(|source| self.failing(source, now_ms))
             .collect();
-        for (source, deaf) in self.sources.iter_mut().zip(deaf) {
-            source.deaf = deaf;
+        for (source, failing) in self.sources.iter_mut().zip(failing) {
+            source.deaf = !failing.is_empty();
+            if failing.iter().any(|(_, v)| *v == Verdict::Claims) {
+                let node = source.node;
+                let guilty = self.accused.entry(node).or_insert_with(|| {
+                    tracing::warn!(%node, "a relay claims to carry what neither end has heard");
+                    false
+                });
+                *guilty |= !may_be_a_member(&failing, own);
+            }
         }
         let mut gone = Vec::new();
         let accused = &self.accused;
@@ -327,39 +332,21 @@ impl Relays {
             .extend(gone.into_iter().map(|node| (node, now_ms + REST_MS)));
     }
 
-    /// Whether a relay carries for none of its pairs and says of one that it does.
-    fn claims(&self, source: &Source, now_ms: u64) -> bool {
-        let verdicts = self.verdicts(source, now_ms);
-        verdicts.iter().any(|(_, v)| matches!(v, Verdict::Claims))
-            && !verdicts.iter().any(|(_, v)| matches!(v, Verdict::Carries))
-    }
-
-    /// Whether one member, other than this node, is an end of all pairs for which a relay does not
-    /// carry: it may answer no probe, and send what is none, so that the relay looks like a liar.
-    fn may_be_a_member(&self, source: &Source, own: Option<PublicKey>, now_ms: u64) -> bool {
-        let mut failing = self.verdicts(source, now_ms);
-        failing.retain(|(_, v)| matches!(v, Verdict::Claims | Verdict::Deaf));
-        let first = failing.first().map(|(pair, _)| *pair);
-        let mut suspects = first.iter().flatten().filter(|node| Some(**node) != own);
-        suspects.any(|node| failing.iter().all(|(pair, _)| pair.contains(node)))
-    }
-
-    /// Whether a relay carries for none of its pairs although they need it, whatever it says.
-    fn is_deaf(&self, source: &Source, now_ms: u64) -> bool {
-        let verdicts = self.verdicts(source, now_ms);
-        let useless = |(_, v): &(Ends, Verdict)| matches!(v, Verdict::Deaf | Verdict::Claims);
-        verdicts.iter().any(useless) && !verdicts.iter().any(|(_, v)| matches!(v, Verdict::Carries))
-    }
-
-    /// On each of a relay's pairs, once it has had time.
-    fn verdicts(&self, source: &Source, now_ms: u64) -> Vec<(Ends, Verdict)> {
+    /// The pairs for which a relay does not carry although they need it, or it says that it does;
+    /// none if it carries for some pair, or had no time yet.
+    fn failing(&self, source: &Source, now_ms: u64) -> Vec<(Ends, Verdict)> {
         if source.answer.is_none() || now_ms < source.since_ms + JUDGE_MS {
             return Vec::new();
         }
         let pairs = source.answer.iter().flat_map(|(pairs, _)| pairs);
-        pairs
+        let mut verdicts: Vec<_> = pairs
             .map(|pair| (*pair, self.verdict(source, pair, now_ms)))
-            .collect()
+            .collect();
+        if verdicts.iter().any(|(_, v)| *v == Verdict::Carries) {
+            return Vec::new();
+        }
+        verdicts.retain(|(_, v)| matches!(v, Verdict::Claims | Verdict::Deaf));
+        verdicts
     }
 
     fn verdict(&self, source: &Source, pair: &Ends, now_ms: u64) -> Verdict {

@@ -214,7 +214,6 @@ impl Path {
         let mut all: Vec<ByRelay> = Vec::new();
         for way in &self.ways {
             let [sent, received] = way.carried;
-            let answers = way.is_fresh(now);
             let Some(ticket) = way.candidate.via.ticket else {
                 continue;
             };
@@ -222,13 +221,13 @@ impl Path {
                 Some(by) => {
                     by.sent += sent;
                     by.received += received;
-                    by.answers |= answers;
+                    by.answers |= way.is_fresh(now);
                 }
                 None => all.push(ByRelay {
                     ticket,
                     sent,
                     received,
-                    answers,
+                    answers: way.is_fresh(now),
                 }),
             }
         }

@@ -22,7 +22,7 @@ pub(crate) struct Keys {
     told: BTreeMap<(usize, LeaseId), BTreeMap<PublicKey, [u8; 32]>>,
 }
 
-/// What is the same for all spellings of a key: its highest bit does not count.
+/// A key without its highest bit, which does not count: all its spellings become one.
 fn spelled(mut public: [u8; 32]) -> [u8; 32] {
     public[31] &= 0x7f;
     public
