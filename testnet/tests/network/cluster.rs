@@ -1,6 +1,7 @@
 //! A lease as a private cluster, on real nodes without privilege: the ranks reach one another by
 //! name and command one another; what runs on them gives what one process gives.
 
+use crate::leads::connections_lead_to_tasks;
 use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::Relays;
@@ -158,6 +159,7 @@ async fn ranks_on_several_nodes_work_together_by_name() {
         return skip(&format!("jobs have no device here: {why}"));
     }
     let folder = RunFolder::create_in(dir.path(), "cluster").unwrap();
+    let data = folder.data("b1");
     let quiet = Progress::silent();
     let plan = Plan::local("cluster", 4, 1);
     let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
@@ -171,6 +173,9 @@ async fn ranks_on_several_nodes_work_together_by_name() {
     assert_eq!(text, format!("{ranks}3000000\n2\n"));
 
     seen(&buyer).await;
+    let files = dir.path().to_owned();
+    let leads = move || connections_lead_to_tasks(&data, &files);
+    tokio::task::spawn_blocking(leads).await.unwrap();
     programs(&network, dir.path()).await;
     network.stop().unwrap();
 }

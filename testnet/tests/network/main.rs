@@ -12,6 +12,7 @@ mod disk;
 mod find;
 mod held;
 mod lab;
+mod leads;
 mod moved;
 mod probe;
 mod solver;

@@ -5,7 +5,7 @@
 //! each. So on the way into the stack, one that acknowledges many segments is preceded by some that
 //! acknowledge part of them, as if it had been sent by an end without super-packets.
 
-use super::segment::Segment;
+use super::segment::{FIN, Segment};
 
 /// Bytes that one acknowledgement stands for.
 const PIECE: u32 = 1380;
@@ -35,7 +35,8 @@ pub(super) fn before(packet: &[u8], segment: &Segment, from: u32, to: u32) -> Ve
         }
         let at = &mut part[segment.start..];
         at[8..12].copy_from_slice(&from.wrapping_add(piece * step).to_be_bytes());
-        at[13] &= !PSH;
+        // The end comes after the content, so with the whole.
+        at[13] &= !(PSH | FIN);
         part
     };
     (1..pieces).map(part).collect()
@@ -51,7 +52,7 @@ mod tests {
         packet[9] = 6;
         packet[28..32].copy_from_slice(&ack.to_be_bytes());
         packet[32] = 0x50;
-        packet[33] = 0x18;
+        packet[33] = 0x18 | FIN;
         packet.extend(b"content");
         packet
     }
@@ -62,7 +63,7 @@ mod tests {
         let parts = before(&packet, &segment, from, to);
         let read = |part: &Vec<u8>| {
             let segment = Segment::read(part).expect("a segment");
-            assert_eq!((part.len(), part[33]), (40, 0x10), "without content");
+            assert_eq!((part.len(), part[33]), (40, 0x10), "without content or end");
             segment.acknowledges.expect("a number")
         };
         parts.iter().map(read).collect()

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use crate::packet;
 use crate::tun::MTU;
 
-const FIN: u8 = 0x01;
+pub(super) const FIN: u8 = 0x01;
 const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const ACK: u8 = 0x10;
