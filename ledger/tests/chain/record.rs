@@ -36,18 +36,19 @@ pub(crate) fn check_record(record: &ClearingRecord) {
     }
     assert_eq!(paid, earned);
     let won: u32 = record.awards.iter().map(|a| a.units).sum();
-    // The units sold are the cheapest ones, held ones by as much as switching costs, ties by offer.
+    // The units sold are the cheapest ones, held ones by as much as switching costs; of equal ones
+    // those held, then by offer.
     let mut units = vec![];
     for offer in &record.offers {
         let held = record.held.iter().find(|h| h.offer == offer.offer);
         let held = held.map_or(0, |h| h.units);
         let ask = |n| offer.reserve.0 + record.policy.switch_cost.0 * u64::from(n >= held);
-        units.extend((0..offer.units).map(|n| (ask(n), offer.offer)));
+        units.extend((0..offer.units).map(|n| (ask(n), n >= held, offer.offer)));
     }
     units.sort_unstable();
     assert!(won as usize <= units.len(), "more won than offered");
     let mut expected: BTreeMap<OfferId, u32> = BTreeMap::new();
-    for (_, offer) in &units[..won as usize] {
+    for (_, _, offer) in &units[..won as usize] {
         *expected.entry(*offer).or_default() += 1;
     }
     let sold: BTreeMap<_, _> = record.sold.iter().map(|s| (s.offer, s.units)).collect();

@@ -157,6 +157,26 @@ fn a_running_job_stays_until_another_unit_is_cheaper_by_the_switch_cost() {
     fails_and_is_taken_again(world, orders[0]);
 }
 
+#[test]
+fn a_running_job_does_not_move_to_a_unit_that_asks_the_same() {
+    let mut world = cleared_by(Rule::Exact, 0);
+    let first = world.offer(1, 1, 1, 10, None);
+    world.all(vec![first]);
+    world.until(9);
+    let orders = world.bids(&[(2, bid(&world, &[(1, 50)], 9))]);
+    world.until(16);
+    let lease = world.lease_of(&orders[0]);
+    world.deliver(1, lease);
+    let held = world.offer_of(1, 1);
+    let others = (1..=6).map(|label| world.offer(4, label, 1, 10, None));
+    world.all(others.collect());
+    let sooner = (1..=6).any(|label| world.offer_of(4, label) < held);
+    assert!(sooner, "one of them comes first by its id");
+    let record = only(&world.until(24));
+    assert_eq!((record.offers.len(), &record.held), (7, &one(held)));
+    assert_eq!(shares(&world, &orders[0]), one(held));
+}
+
 /// The new seller fails at 34, with 6 of 8 heights to go; between boundaries switching costs
 /// nothing.
 fn fails_and_is_taken_again(mut world: World, order: OrderId) {

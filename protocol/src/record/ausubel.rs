@@ -98,7 +98,7 @@ pub struct ClearingRecord {
     pub policy: AuctionPolicy,
     /// Offers.
     pub offers: Vec<ClearingOffer>,
-    /// Units of these that running bids held when they competed, where switching costs something.
+    /// Units of these that running bids held when they competed; only at a boundary.
     pub held: Vec<Share>,
     /// Bids.
     pub bids: Vec<ClearingBid>,

@@ -48,16 +48,17 @@ type Oracle = fn(usize, i128, &[(usize, Vec<u64>)]) -> Result;
 /// and one for its others.
 fn assert_equals(oracle: Oracle, market: &Market) {
     let (ids, mut bidders) = in_tie_order(&market.bids);
-    // The first to keep units in a tie sells last: dear before cheap, high ids before low.
-    let mut phantoms: Vec<(u64, u64, u32)> = Vec::new();
+    // The first to keep units in a tie sells last: dear before cheap, free before held, high ids
+    // before low.
+    let mut phantoms: Vec<(u64, bool, u64, u32)> = Vec::new();
     for offer in &market.offers {
         let held = offer.held.min(offer.units);
-        phantoms.push((offer.reserve, offer.id, held));
+        phantoms.push((offer.reserve, false, offer.id, held));
         let ask = offer.reserve + market.switch_cost;
-        phantoms.push((ask, offer.id, offer.units - held));
+        phantoms.push((ask, true, offer.id, offer.units - held));
     }
-    phantoms.sort_by_key(|(ask, id, _)| std::cmp::Reverse((*ask, *id)));
-    let phantom = |(ask, _, units): &(u64, u64, u32)| (1, vec![*ask; *units as usize]);
+    phantoms.sort_by_key(|(ask, free, id, _)| std::cmp::Reverse((*ask, *free, *id)));
+    let phantom = |(ask, _, _, units): &(u64, bool, u64, u32)| (1, vec![*ask; *units as usize]);
     bidders.extend(phantoms.iter().map(phantom));
     let supply = market.offers.iter().map(|offer| offer.units).sum::<u32>() as usize;
     let oracle = oracle(supply, 0, &bidders);
@@ -77,7 +78,7 @@ fn assert_equals(oracle: Oracle, market: &Market) {
     }
     let sales: BTreeMap<u64, u32> = outcome.sales.iter().map(|s| (s.offer, s.units)).collect();
     let mut kept: BTreeMap<u64, usize> = BTreeMap::new();
-    for ((_, offer, _), (units, _)) in phantoms.iter().zip(&oracle[ids.len()..]) {
+    for ((_, _, offer, _), (units, _)) in phantoms.iter().zip(&oracle[ids.len()..]) {
         *kept.entry(*offer).or_default() += units;
     }
     for offer in &market.offers {
@@ -162,7 +163,7 @@ fn assert_sound(market: &Market, outcome: &Outcome<u64, u64>) {
 }
 
 /// The units sold are those asked the least for, and a unit that somebody holds goes before one
-/// that nobody holds unless that is cheaper by more than the switch cost.
+/// that nobody holds unless that is cheaper, by more than the switch cost.
 fn assert_cheapest(market: &Market, outcome: &Outcome<u64, u64>) {
     let sold: BTreeMap<u64, u32> = outcome.sales.iter().map(|s| (s.offer, s.units)).collect();
     let sold = |offer: &Offer<u64>| sold.get(&offer.id).copied().unwrap_or(0);
@@ -173,11 +174,13 @@ fn assert_cheapest(market: &Market, outcome: &Outcome<u64, u64>) {
         let (sold, held) = (sold(offer), held(offer));
         let ask = |unit: u32| offer.reserve + market.switch_cost * u64::from(unit >= held);
         if sold > 0 {
-            dearest_sold = dearest_sold.max(Some((ask(sold - 1), offer.id)));
+            let last = (ask(sold - 1), sold > held, offer.id);
+            dearest_sold = dearest_sold.max(Some(last));
         }
         if sold < offer.units {
-            let next = (ask(sold), offer.id);
-            cheapest_kept = Some(cheapest_kept.map_or(next, |kept: (u64, u64)| kept.min(next)));
+            let next = (ask(sold), sold >= held, offer.id);
+            let cheaper = |kept: (u64, bool, u64)| kept.min(next);
+            cheapest_kept = Some(cheapest_kept.map_or(next, cheaper));
         }
     }
     if let (Some(sold), Some(kept)) = (dearest_sold, cheapest_kept) {
@@ -185,7 +188,7 @@ fn assert_cheapest(market: &Market, outcome: &Outcome<u64, u64>) {
     }
     for left in market.offers.iter().filter(|o| sold(o) < held(o)) {
         for taken in market.offers.iter().filter(|o| sold(o) > held(o)) {
-            let nearly_as_dear = taken.reserve + market.switch_cost > left.reserve;
+            let nearly_as_dear = taken.reserve + market.switch_cost >= left.reserve;
             assert!(!nearly_as_dear, "moved for too little: {market:?}");
         }
     }
@@ -251,7 +254,7 @@ fn a_seller_keeps_units_nobody_pays_the_reserve_for() {
 
 #[test]
 fn a_running_job_moves_only_for_more_than_the_switch_cost() {
-    // Offer 1 is held and asks 10, offer 2 is not and asks less.
+    // Offer 3 is held and asks 10, offer 2 is not and asks less, or as much.
     let outcome = |cheaper: u64, switch_cost: u64, price: u64| {
         let offer = |id, held, reserve| Offer {
             id,
@@ -262,7 +265,7 @@ fn a_running_job_moves_only_for_more_than_the_switch_cost() {
         clear(&Input {
             rule: Rule::Exact,
             switch_cost,
-            offers: vec![offer(1, 1, 10), offer(2, 0, 10 - cheaper)],
+            offers: vec![offer(3, 1, 10), offer(2, 0, 10 - cheaper)],
             bids: vec![Bidder {
                 id: 9,
                 time: 0,
@@ -276,13 +279,15 @@ fn a_running_job_moves_only_for_more_than_the_switch_cost() {
         let outcome = outcome(cheaper, switch_cost, 30);
         (outcome.sales[0].offer, outcome.sales[0].earned)
     };
+    assert_eq!(sold(0, 0), (3, 10), "not for nothing");
     assert_eq!(sold(3, 0), (2, 7));
     assert_eq!(
         sold(3, 2),
         (2, 9),
         "the winner pays what the other unit is kept for"
     );
-    assert_eq!(sold(3, 4), (1, 10));
+    assert_eq!(sold(3, 3), (3, 10));
+    assert_eq!(sold(3, 4), (3, 10));
     assert!(outcome(3, 4, 9).sales.is_empty(), "below every ask");
 }
 

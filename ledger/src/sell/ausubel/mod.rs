@@ -123,9 +123,10 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
         slot,
         heights,
         policy,
-        held: match policy.switch_cost {
-            Price(0) => Vec::new(),
-            _ => running.collect(),
+        held: match kind {
+            ClearingKind::Boundary => running.collect(),
+            // What is held is not for sale.
+            ClearingKind::Free => Vec::new(),
         },
         offers,
     }

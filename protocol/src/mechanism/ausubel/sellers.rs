@@ -9,7 +9,8 @@
 //! 3. The phantoms together bid their asks for all units in descending order. Only their joint
 //!    curve can matter to real bids, so they enter as one bidder.
 //! 4. The units sold are exactly those whose phantoms lost: as many as the real bidders won, the
-//!    lowest asks first, equal asks by offer id, of one offer those held first.
+//!    lowest asks first, of equal asks those held, then by offer id. So a job that runs does not
+//!    move for nothing, even where switching costs nothing.
 //! 5. The buyers' money is shared out above the reserves, so that earnings are [`level`].
 //!
 //! Why payments cover the reserves. Let real bidders win u units. Without a winner of A units, its
@@ -143,6 +144,8 @@ struct Lot<'a, O> {
     offer: &'a Offer<O>,
     units: u32,
     ask: u64,
+    /// Whether nobody holds them.
+    free: bool,
 }
 
 /// The units of all offers in the order in which they sell.
@@ -162,16 +165,18 @@ where
     }
     let lots = sorted.into_iter().flat_map(|offer| {
         let held = offer.held.min(offer.units);
-        let lot = |units, extra: u64| Lot {
+        let lot = |units, extra: u64, free| Lot {
             offer,
             units,
             ask: offer.reserve.saturating_add(extra),
+            free,
         };
-        [lot(held, 0), lot(offer.units - held, input.switch_cost)]
+        let free = lot(offer.units - held, input.switch_cost, true);
+        [lot(held, 0, false), free]
     });
     let mut lots: Vec<Lot<'_, O>> = lots.collect();
-    // Stable: equal asks stay in order of offers.
-    lots.sort_by_key(|lot| lot.ask);
+    // Stable: otherwise equal ones stay in order of offers.
+    lots.sort_by_key(|lot| (lot.ask, lot.free));
     Ok(lots)
 }
 

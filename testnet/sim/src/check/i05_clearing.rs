@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_running_bids_hold_is_compared_where_switching_costs_something() {
+    fn what_running_bids_hold_is_compared() {
         let mut market = market();
         let (order, share) = (
             OrderId([1; 32]),
@@ -214,14 +214,15 @@ mod tests {
             firm: false,
         };
         market.leases.insert(LeaseId([1; 32]), lease);
-        let mut policy = policy();
-        assert_eq!(market.compare(&record(), &policy), Ok(()));
-        policy.auction.switch_cost = Price(3);
-        let mut sticky = record();
-        sticky.policy = policy.auction;
-        assert!(market.compare(&sticky, &policy).is_err());
-        sticky.held = vec![share];
-        assert_eq!(market.compare(&sticky, &policy), Ok(()));
+        for cost in [0, 3] {
+            let mut policy = policy();
+            policy.auction.switch_cost = Price(cost);
+            let mut sticky = record();
+            sticky.policy = policy.auction;
+            assert!(market.compare(&sticky, &policy).is_err(), "{cost}");
+            sticky.held = vec![share];
+            assert_eq!(market.compare(&sticky, &policy), Ok(()), "{cost}");
+        }
     }
 
     #[test]

@@ -11,8 +11,8 @@
 //! 4. The winners of one sponsor are also removed together. If they pay less than their joint
 //!    removal requires, each pays more, in proportion to the worth of its bid above its payment;
 //!    the largest fractions are rounded up, ties by step 1.
-//! 5. As many units are sold as were won: lowest first by price asked, then by offer. Each earns
-//!    the greater of its reserve and a level, the remainder by offer.
+//! 5. As many units are sold as were won: lowest first by price asked, then held ones, then by
+//!    offer. Each earns the greater of its reserve and a level, the remainder by offer.
 
 mod floor;
 mod paper;
@@ -72,11 +72,12 @@ fn units(record: &ClearingRecord) -> Vec<Unit> {
             } else {
                 record.policy.switch_cost.0
             };
-            units.push((entered.reserve.0 + extra, entered.offer, entered.reserve.0));
+            let unit = (entered.reserve.0 + extra, entered.offer, entered.reserve.0);
+            units.push((unit, n >= held));
         }
     }
-    units.sort_unstable();
-    units
+    units.sort_unstable_by_key(|((ask, offer, _), free)| (*ask, *free, *offer));
+    units.into_iter().map(|(unit, _)| unit).collect()
 }
 
 /// The worth of all units to all sellers together, dearest first.
@@ -379,9 +380,9 @@ pub(super) mod tests {
 
     #[test]
     fn a_held_unit_goes_first_unless_another_is_cheaper_by_the_switch_cost() {
-        let mut record = record(&[offer(1, 1, 10), offer(2, 1, 7)], &[bid(1, 1, &[(1, 30)])]);
+        let mut record = record(&[offer(2, 1, 7), offer(3, 1, 10)], &[bid(1, 1, &[(1, 30)])]);
         record.held = vec![Share {
-            offer: OfferId([1; 32]),
+            offer: OfferId([3; 32]),
             units: 1,
         }];
         let mut sold = |switch_cost| {
@@ -389,7 +390,8 @@ pub(super) mod tests {
             let (_, sold) = super::clear(&record);
             (sold[0].offer.0[0], sold[0].earns.micros())
         };
-        assert_eq!([sold(0), sold(2), sold(4)], [(2, 7), (2, 9), (1, 10)]);
+        assert_eq!([sold(0), sold(2), sold(4)], [(2, 7), (2, 9), (3, 10)]);
+        assert_eq!(sold(3), (3, 10), "not for nothing");
     }
 
     #[test]

@@ -234,7 +234,7 @@ impl Market {
                 .units
                 .min(self.held(&o.offer, false) - self.held(&o.offer, true)),
         });
-        let held = held.filter(|h| h.units > 0 && terms.switch_cost.0 > 0);
+        let held = held.filter(|h| h.units > 0 && boundary);
         Sale {
             kind: if boundary {
                 ClearingKind::Boundary
