@@ -1,18 +1,19 @@
 //! `job list|describe|logs|get|why|cancel`.
 
 mod attempts;
+mod logs;
 
 use super::context::{Context, Format};
 use super::error::{CliError, During as _};
 use super::exit::Exit;
-use super::run::follow::{Follower, Output};
 use super::{files, text};
 use crate::api::client::Client;
 use crate::api::types::{JobId, JobReason, JobRecord, Why, WhyCheck};
 use crate::buy::share_in_words;
 use crate::ui::{self, Table};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use gridbay_protocol::job::JobExit;
+use logs::LogsArgs;
 use std::path::PathBuf;
 
 /// Jobs of this node.
@@ -56,26 +57,6 @@ pub(super) enum JobCommand {
     },
 }
 
-/// Arguments of `job logs`.
-#[derive(Clone, Debug, Args)]
-pub(super) struct LogsArgs {
-    /// Its id, or how it begins
-    #[arg(value_parser = job_id)]
-    pub(super) id: JobId,
-    /// One rank only
-    #[arg(long)]
-    pub(super) rank: Option<u32>,
-    /// Go on until the job ends
-    #[arg(long, short = 'f')]
-    pub(super) follow: bool,
-    /// Begin each line with its rank
-    #[arg(long)]
-    pub(super) label: bool,
-    /// What an earlier attempt put out, while the job has not ended; see gridbay job show
-    #[arg(long, conflicts_with = "follow")]
-    pub(super) attempt: Option<u32>,
-}
-
 fn job_id(text: &str) -> Result<JobId, String> {
     JobId::try_from(text.to_owned())
 }
@@ -90,7 +71,7 @@ impl JobCommand {
                     let record = read(&client, &id, "no such job").await?;
                     at.show(&record, |job| describe(job) + &attempts::table(job))?;
                 }
-                JobCommand::Logs(args) => logs(&client, args).await?,
+                JobCommand::Logs(args) => args.run(&client).await?,
                 JobCommand::Get { id, dest } => {
                     let record = read(&client, &id, "the results were not fetched").await?;
                     let written = files::fetch(&client, &record, &dest).await?;
@@ -247,19 +228,6 @@ fn worth(job: &JobRecord) -> Option<String> {
         ),
     };
     Some(format!("{} when it is done{when}", worth.worth))
-}
-
-async fn logs(client: &Client, args: LogsArgs) -> Result<(), CliError> {
-    let record = read(client, &args.id, "no logs").await?;
-    let output = Output::Streams { label: args.label };
-    let mut follower = Follower::new(client.clone(), &record, args.rank, output);
-    follower.of_attempt(args.attempt);
-    if args.follow {
-        follower.until_end().await?;
-    } else {
-        follower.catch_up().await?;
-    }
-    Ok(())
 }
 
 async fn why(at: &Context, client: &Client, id: &JobId) -> Result<(), CliError> {

@@ -201,6 +201,14 @@ async fn detached_jobs_are_found_again() {
     assert_eq!(list[0]["paid"], "0.25");
     let logs = gridbay(data, &["job", "logs", "--label", &id]).await;
     assert_eq!(logs.out, "0: one\n0: two\n0: three");
+    for (word, number, why) in [
+        ("--rank", "9", "the job has no rank 9, only 0 to 0"),
+        ("--attempt", "99", "there is no attempt 99"),
+    ] {
+        let none = gridbay(data, &["job", "logs", &id, word, number]).await;
+        assert_eq!(none.code, 3);
+        assert!(none.err.contains(why), "{}", none.err);
+    }
     let open = gridbay(data, &["job", "list"]).await;
     assert_eq!(open.out.lines().count(), 1, "headings only: {}", open.out);
     let run = gridbay(data, &["run", "-o", "json", "true"]).await.json();

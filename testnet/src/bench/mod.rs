@@ -6,6 +6,7 @@ mod choice;
 pub(crate) mod crowd;
 mod growth;
 pub(crate) mod hostile;
+pub(crate) mod leases;
 mod moved;
 pub(crate) mod network;
 pub(crate) mod orders;

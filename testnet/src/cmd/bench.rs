@@ -1,7 +1,7 @@
 //! `bench`: figures.
 
 use super::runtime::program;
-use crate::bench::{crowd, hostile, network, orders, put, setup, transfers};
+use crate::bench::{crowd, hostile, leases, network, orders, put, setup, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -22,8 +22,27 @@ pub(super) enum BenchCommand {
     Network(NetworkArgs),
     /// Private networks of 2 to 32 members: how long they take to stand, and what they cost
     Setup(SetupArgs),
+    /// Many leases at once on one node: what an idle one takes, and what is left of them
+    Leases(LeasesArgs),
     /// Files to a rank of a held cluster, beside a plain copy over the same path
     Put(PutArgs),
+}
+
+/// Many leases at once on one node: what an idle one takes, and what is left of them
+#[derive(Debug, Args)]
+pub(super) struct LeasesArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Leases
+    #[arg(short = 'n', long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=512))]
+    leases: u32,
+    /// Fail if one takes more than 2 MiB of its seller's node
+    #[arg(long)]
+    check: bool,
+    /// Leave the run's folder, with logs and ledgers, in place
+    #[arg(long)]
+    keep: bool,
 }
 
 /// Files to a rank of a held cluster, beside a plain copy over the same path
@@ -176,6 +195,7 @@ impl BenchCommand {
             BenchCommand::Network(args) => args.run(),
             BenchCommand::Put(args) => args.run().await,
             BenchCommand::Setup(args) => args.run().await,
+            BenchCommand::Leases(args) => args.run().await,
         }
     }
 }
@@ -199,6 +219,23 @@ impl PutArgs {
         } else {
             ExitCode::SUCCESS
         })
+    }
+}
+
+impl LeasesArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let options = leases::Options {
+            program: program()?,
+            leases: self.leases,
+            keep: self.keep,
+        };
+        let figures = leases::run(&options, &Progress::new()).await?;
+        match self.format {
+            Format::Table => crate::say::line(figures.table().trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
+        }
+        let problems = figures.problems();
+        Ok(verdict(if self.check { &problems } else { &[] }))
     }
 }
 
