@@ -35,7 +35,7 @@ pub(super) struct LeasesArgs {
     #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
     format: Format,
     /// Leases
-    #[arg(short = 'n', long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=512))]
+    #[arg(short = 'n', long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=512))]
     leases: u32,
     /// Fail if one takes more than 2 MiB of its seller's node
     #[arg(long)]
