@@ -117,18 +117,25 @@ fn only(effects: &[Effect]) -> ClearingRecord {
     records.remove(0)
 }
 
-#[test]
-fn a_running_job_stays_until_another_unit_is_cheaper_by_the_switch_cost() {
-    let mut world = cleared_by(Rule::Exact, 4);
+/// Member 2 runs the only unit, of member 1 at a reserve of 10, since the boundary at 16, whose
+/// effects are the last.
+fn one_runs(switch_cost: u64) -> (World, Vec<OrderId>, Vec<Effect>) {
+    let mut world = cleared_by(Rule::Exact, switch_cost);
     let offer = world.offer(1, 1, 1, 10, None);
     world.all(vec![offer]);
     world.until(9);
     let orders = world.bids(&[(2, bid(&world, &[(1, 50)], 9))]);
-    // Nobody holds the unit yet: it is asked 14 for, and earns that.
     let effects = world.until(16);
-    assert_eq!(money(&effects), [(Reason::Charge, 14)]);
     let lease = world.lease_of(&orders[0]);
     world.deliver(1, lease);
+    (world, orders, effects)
+}
+
+#[test]
+fn a_running_job_stays_until_another_unit_is_cheaper_by_the_switch_cost() {
+    let (mut world, orders, effects) = one_runs(4);
+    // Nobody held the unit yet: it was asked 14 for, and earns that.
+    assert_eq!(money(&effects), [(Reason::Charge, 14)]);
     // Another seller asks 8: with the switch cost 12, so the job stays and pays the reserve of 10.
     let cheaper = world.offer(4, 1, 1, 8, None);
     world.all(vec![cheaper]);
@@ -159,14 +166,7 @@ fn a_running_job_stays_until_another_unit_is_cheaper_by_the_switch_cost() {
 
 #[test]
 fn a_running_job_does_not_move_to_a_unit_that_asks_the_same() {
-    let mut world = cleared_by(Rule::Exact, 0);
-    let first = world.offer(1, 1, 1, 10, None);
-    world.all(vec![first]);
-    world.until(9);
-    let orders = world.bids(&[(2, bid(&world, &[(1, 50)], 9))]);
-    world.until(16);
-    let lease = world.lease_of(&orders[0]);
-    world.deliver(1, lease);
+    let (mut world, orders, _) = one_runs(0);
     let held = world.offer_of(1, 1);
     let others = (1..=6).map(|label| world.offer(4, label, 1, 10, None));
     world.all(others.collect());

@@ -148,10 +148,10 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let advert_ms = spread_advert(&network).await?;
     progress.tell("a new advert has spread");
     tokio::time::sleep(SETTLE).await;
-    let before = used(&network)?;
+    let before = used(network.nodes())?;
     let window = Instant::now();
     tokio::time::sleep(options.window).await;
-    let cpu = used(&network)?.saturating_sub(before);
+    let cpu = used(network.nodes())?.saturating_sub(before);
     let idle_cpu_percent = 100.0 * cpu.as_secs_f64() / window.elapsed().as_secs_f64();
     let memory = each(&network, |node| mib(pid_of(node)?, "smaps_rollup", "Pss:"))?;
     let resident = each(&network, |node| mib(pid_of(node)?, "status", "VmRSS:"))?;
@@ -208,7 +208,8 @@ async fn spread_advert(network: &Network) -> anyhow::Result<u64> {
     Ok(millis(began))
 }
 
-async fn until<F, T>(what: &str, done: F) -> anyhow::Result<()>
+/// Asks until something is so.
+pub(super) async fn until<F, T>(what: &str, done: F) -> anyhow::Result<()>
 where
     F: Fn() -> T,
     T: Future<Output = anyhow::Result<bool>>,
@@ -246,11 +247,11 @@ async fn known(node: &Node) -> usize {
         .unwrap_or(0)
 }
 
-/// CPU that all nodes have used since they began.
-fn used(network: &Network) -> anyhow::Result<Duration> {
+/// CPU that these nodes together have used since they began.
+pub(super) fn used<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> anyhow::Result<Duration> {
     let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)?.unwrap_or(100) as u64;
     let mut ticks = 0;
-    for node in network.nodes() {
+    for node in nodes {
         let used = node.process().and_then(Process::ticks);
         ticks += used.with_context(|| format!("{} is gone", node.name))?;
     }

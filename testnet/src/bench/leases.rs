@@ -11,10 +11,9 @@
 //!    them once they are all there.
 //! 4. Once all are ended, no process of a rank is left, and the seller knows no lease.
 
-use super::crowd::{mib, pid_of};
+use super::crowd::{mib, pid_of, until, used};
 use crate::network::plan::{Plan, credits, offer};
-
-use crate::network::{Network, Node, Part, Process, RunFolder, cli, find_processes};
+use crate::network::{Network, Node, Part, RunFolder, cli, find_processes};
 use crate::say::Progress;
 use anyhow::{Context as _, ensure};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
@@ -26,10 +25,6 @@ use std::time::{Duration, Instant};
 
 /// Until all nodes are ready.
 const START_TIME: Duration = Duration::from_secs(120);
-/// Until nothing is left of the leases.
-const PATIENCE: Duration = Duration::from_secs(120);
-/// Between two looks.
-const LOOK: Duration = Duration::from_millis(250);
 /// Leases of a buyer at the most: 16 orders of each of the two classes.
 const OF_A_BUYER: u32 = 32;
 /// Orders of a lease beyond the first at the most.
@@ -57,8 +52,8 @@ pub(crate) struct Options {
 pub(crate) struct Figures {
     /// Leases at once.
     pub(crate) leases: u32,
-    /// Orders that were sent again, because they were not opened within their round: rounds take a
-    /// second here, and two cores run all of this.
+    /// Orders that were sent again, because they expired: rounds take a second here, and two cores
+    /// run all of this.
     pub(crate) again: u32,
     /// From the first order until all of them stood, in seconds.
     pub(crate) seconds: f64,
@@ -144,24 +139,15 @@ pub(crate) async fn run(options: &Options, progress: &Progress) -> anyhow::Resul
         .map(|buyer| network.node(&Plan::buyer_name(buyer)))
         .collect();
     for buyer in &buyers {
-        offered(buyer).await?;
+        until("a buyer sees both offers", || async {
+            let offers: Vec<Offer> = buyer.client().get("/offers").await?;
+            Ok(offers.iter().filter(|offer| offer.on_sale).count() == 2)
+        })
+        .await?;
     }
     let figures = measure(options, &network, (seller, &buyers), progress).await?;
     network.stop()?;
     Ok(figures)
-}
-
-/// Waits until a node's ledger has both offers.
-async fn offered(buyer: &Node) -> anyhow::Result<()> {
-    let begun = Instant::now();
-    loop {
-        let offers: Vec<Offer> = buyer.client().get("/offers").await?;
-        if offers.iter().filter(|offer| offer.on_sale).count() == 2 {
-            return Ok(());
-        }
-        ensure!(begun.elapsed() < PATIENCE, "{} sees no offers", buyer.name);
-        tokio::time::sleep(LOOK).await;
-    }
 }
 
 /// Steps 2 to 4.
@@ -180,25 +166,27 @@ async fn measure(
     let held: Vec<Held<'_>> = held.try_collect().await?;
     let seconds = begun.elapsed().as_secs_f64();
     progress.tell(&format!("{} leases stand", held.len()));
-    all(&held, options, |held| {
-        vec![format!("echo {} > word", held.number)]
-    })
-    .await?;
-    let said = all(&held, options, |_| vec!["cat word".to_owned()]).await?;
+    let line = |held: &Held<'_>| format!("echo {} > word", held.number);
+    all(&held, options, "exec", |held| shell(&line(held))).await?;
+    let said = all(&held, options, "exec", |_| shell("cat word")).await?;
     for (held, said) in held.iter().zip(said) {
         let own = held.number.to_string();
         ensure!(said.trim() == own, "lease {own} has the word {said}");
     }
     progress.tell("each has its own word");
     tokio::time::sleep(SETTLE).await;
-    let ticks = || seller.process().and_then(Process::ticks);
-    let (used, window) = (ticks(), Instant::now());
+    let (idle, window) = (used([seller])?, Instant::now());
     tokio::time::sleep(SETTLE).await;
-    let used = ticks().zip(used).context("the seller is gone")?;
-    let idle_cpu_percent = percent(used.0 - used.1, window.elapsed())?;
+    let idle = used([seller])?.saturating_sub(idle);
+    let idle_cpu_percent = 100.0 * idle.as_secs_f64() / window.elapsed().as_secs_f64();
     let (with, buyers_with) = (memory(&[seller])?, memory(buyers)?);
     let rank_mib = ranks(network)?.iter().sum::<f64>() / n;
-    end(network, seller, &held, options).await?;
+    all(&held, options, "end", |_| vec![]).await?;
+    until("nothing is left of the leases", || async {
+        let leases: Vec<LeaseView> = seller.client().get("/leases").await?;
+        Ok(leases.is_empty() && ranks(network)?.is_empty())
+    })
+    .await?;
     progress.tell("nothing is left of them");
     Ok(Figures {
         leases: options.leases,
@@ -244,50 +232,26 @@ async fn hold<'a>(options: &Options, buyer: &'a Node, number: u32) -> anyhow::Re
     })
 }
 
-/// Runs a line of shell at each rank; what each printed.
+/// Runs a command on each cluster; what each printed.
 async fn all(
     held: &[Held<'_>],
     options: &Options,
-    line: impl Fn(&Held<'_>) -> Vec<String>,
+    verb: &str,
+    rest: impl Fn(&Held<'_>) -> Vec<String>,
 ) -> anyhow::Result<Vec<String>> {
     let each = |held: &Held<'_>| {
         let home = held.buyer.home.path().to_owned();
-        let begin = ["cluster", "exec", &held.id, "--", "sh", "-c"].map(str::to_owned);
-        let words = [begin.to_vec(), line(held)].concat();
+        let begin = ["cluster", verb, &held.id].map(str::to_owned);
+        let words = [begin.to_vec(), rest(held)].concat();
         async move { cli::run(&options.program, &home, &words).await }
     };
     let each = stream::iter(held.iter().map(each)).buffered(AT_A_TIME);
     each.try_collect().await
 }
 
-/// Step 4.
-async fn end(
-    network: &Network,
-    seller: &Node,
-    held: &[Held<'_>],
-    options: &Options,
-) -> anyhow::Result<()> {
-    let each = |held: &Held<'_>| {
-        let home = held.buyer.home.path().to_owned();
-        let words = ["cluster", "end", &held.id].map(str::to_owned);
-        async move { cli::run(&options.program, &home, &words).await }
-    };
-    let each = stream::iter(held.iter().map(each)).buffered(AT_A_TIME);
-    let _said: Vec<String> = each.try_collect().await?;
-    let begun = Instant::now();
-    loop {
-        let leases: Vec<LeaseView> = seller.client().get("/leases").await?;
-        let ranks = ranks(network)?.len();
-        if leases.is_empty() && ranks == 0 {
-            return Ok(());
-        }
-        let left = leases.len();
-        ensure!(
-            begun.elapsed() < PATIENCE,
-            "{left} leases and {ranks} processes are left"
-        );
-        tokio::time::sleep(LOOK).await;
-    }
+/// Words of `cluster exec` for a line of shell.
+fn shell(line: &str) -> Vec<String> {
+    ["--", "sh", "-c", line].map(str::to_owned).to_vec()
 }
 
 /// MiB of these nodes together.
@@ -306,11 +270,6 @@ fn ranks(network: &Network) -> anyhow::Result<Vec<f64>> {
     Ok(found
         .filter_map(|(process, _)| mib(process.pid, "smaps_rollup", "Pss:").ok())
         .collect())
-}
-
-fn percent(ticks: u64, of: Duration) -> anyhow::Result<f64> {
-    let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)?.unwrap_or(100);
-    Ok(100.0 * ticks as f64 / per_second as f64 / of.as_secs_f64())
 }
 
 #[cfg(test)]
@@ -332,10 +291,5 @@ mod tests {
         assert!(figures(2.0).problems().is_empty());
         assert_eq!(figures(2.01).problems().len(), 1);
         assert!(figures(1.25).table().contains("1.25"));
-    }
-
-    #[test]
-    fn ticks_are_hundredths_of_a_second() {
-        assert_eq!(percent(50, Duration::from_secs(1)).ok(), Some(50.0));
     }
 }

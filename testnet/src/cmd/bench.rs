@@ -4,6 +4,7 @@ use super::runtime::program;
 use crate::bench::{crowd, hostile, leases, network, orders, put, setup, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -165,6 +166,17 @@ enum Format {
     Json,
 }
 
+impl Format {
+    /// Prints figures.
+    fn show(self, table: &str, figures: &impl Serialize) -> anyhow::Result<()> {
+        match self {
+            Format::Table => crate::say::line(table.trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(figures)?),
+        }
+        Ok(())
+    }
+}
+
 /// From an order's acceptance to its job's first instruction
 #[derive(Debug, Args)]
 pub(super) struct OrdersArgs {
@@ -209,10 +221,7 @@ impl PutArgs {
             keep: self.keep,
         };
         let figures = put::run(&options, &Progress::new()).await?;
-        match self.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        self.format.show(&figures.table(), &figures)?;
         let bad = self.check && !figures.is_good();
         Ok(if bad {
             ExitCode::FAILURE
@@ -230,10 +239,7 @@ impl LeasesArgs {
             keep: self.keep,
         };
         let figures = leases::run(&options, &Progress::new()).await?;
-        match self.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        self.format.show(&figures.table(), &figures)?;
         let problems = figures.problems();
         Ok(verdict(if self.check { &problems } else { &[] }))
     }
@@ -248,10 +254,7 @@ impl NetworkArgs {
             only: self.only,
         };
         let figures = network::run(&options, &Progress::new())?;
-        match self.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        self.format.show(&figures.table(), &figures)?;
         let missed = network::bars(&figures);
         if self.check {
             return Ok(verdict(&missed));
@@ -272,10 +275,7 @@ impl CrowdArgs {
             keep: self.keep,
         };
         let figures = crowd::run(options, &Progress::new()).await?;
-        match self.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        self.format.show(&figures.table(), &figures)?;
         Ok(verdict(&figures.problems()))
     }
 }
@@ -289,10 +289,7 @@ impl HostileArgs {
             keep: self.keep,
         };
         let figures = hostile::run(options, &Progress::new()).await?;
-        match self.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        self.format.show(&figures.table(), &figures)?;
         Ok(verdict(&figures.problems()))
     }
 }
@@ -306,10 +303,7 @@ impl TransfersArgs {
             keep: self.keep,
         };
         let figures = transfers::run(options, &Progress::new()).await?;
-        match self.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        self.format.show(&figures.table(), &figures)?;
         Ok(verdict(&figures.problems()))
     }
 }
@@ -323,10 +317,7 @@ impl SetupArgs {
             keep: self.keep,
         };
         let figures = setup::run(options, &Progress::new()).await?;
-        match self.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        self.format.show(&figures.table(), &figures)?;
         let problems = figures.problems();
         Ok(verdict(if self.check { &problems } else { &[] }))
     }
@@ -351,10 +342,7 @@ impl OrdersArgs {
             keep: args.keep,
         };
         let figures = orders::run(options, &Progress::new()).await?;
-        match args.format {
-            Format::Table => crate::say::line(figures.table().trim_end()),
-            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
-        }
+        args.format.show(&figures.table(), &figures)?;
         Ok(verdict(&figures.problems()))
     }
 }

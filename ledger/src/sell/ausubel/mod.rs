@@ -125,7 +125,7 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
         policy,
         held: match kind {
             ClearingKind::Boundary => running.collect(),
-            // What is held is not for sale.
+            // Units that somebody holds are not for sale then.
             ClearingKind::Free => Vec::new(),
         },
         offers,
