@@ -90,31 +90,31 @@ fn count_below(folder: &Path) -> Option<u32> {
     highest
 }
 
-/// Buys a node for a moment, as soon as one can be bought: a new price counts from a later block.
-async fn buy_one(rich: &Client) {
+/// Buys a node as soon as one can be bought: a new price counts from a later block.
+async fn buy_one(rich: &Client) -> JobRecord {
     let mut buy = counting("large", 1, How::BUY, 80, 1);
     buy.checkpoint = None;
-    buy.argv = vec!["true".into()];
-    until("a buy has run", async || {
+    buy.argv = ["sleep", "60"].map(str::to_owned).to_vec();
+    until("a buy runs", async || {
         let bought: JobRecord = rich.post("/jobs", &buy, None).await.ok()?;
-        let ended = until("the buy ends", async || {
-            let now = job(rich, &bought).await;
-            now.state.is_final().then_some(now.state)
+        let state = until("the buy runs or ends", async || {
+            let now = job(rich, &bought).await.state;
+            (now == JobState::Running || now.is_final()).then_some(now)
         })
         .await;
-        (ended == JobState::Done).then_some(())
+        (state == JobState::Running).then_some(bought)
     })
-    .await;
+    .await
 }
 
-/// Takes the node from the job.
-async fn take(network: &mut Network, seller: &str, loss: Loss) {
+/// Takes the node from the job; the buy that did.
+async fn take(network: &mut Network, seller: &str, loss: Loss) -> Option<JobRecord> {
     let client = network.node(seller).client().clone();
     match loss {
         Loss::Bought => {
             let buy = sold(Some(plan::credits(50)));
             let _: Offer = client.put("/offers", &buy).await.unwrap();
-            buy_one(network.node("b2").client()).await;
+            return Some(buy_one(network.node("b2").client()).await);
         }
         Loss::Withdrawn => {
             let offers: Vec<Offer> = client.get("/offers").await.unwrap();
@@ -124,6 +124,17 @@ async fn take(network: &mut Network, seller: &str, loss: Loss) {
         }
         Loss::Killed => network.kill(seller).unwrap(),
     }
+    None
+}
+
+/// Gives a bought node back.
+async fn give_back(rich: &Client, bought: &JobRecord) {
+    let path = format!("/jobs/{}/cancel", bought.id);
+    let _: JobRecord = rich.post(&path, &(), None).await.unwrap();
+    until("the buy ends", async || {
+        job(rich, bought).await.state.is_final().then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -152,7 +163,8 @@ async fn a_counting_job_that_loses_its_node_five_times_goes_on_elsewhere_each_ti
         .await;
         assert!(at.from + INTERVAL >= reached, "{at:?} after {reached}");
         assert!(at.count < END, "it ended too early");
-        take(&mut network, &at.seller, loss).await;
+        // It lasts until the job is elsewhere: a node that is free again may be won again.
+        let bought = take(&mut network, &at.seller, loss).await;
         taken.push(at.attempt);
         let next = until("it is moved", async || {
             let next = place(&network, &buyer, &sent).await?;
@@ -161,6 +173,9 @@ async fn a_counting_job_that_loses_its_node_five_times_goes_on_elsewhere_each_ti
         .await;
         assert!(next.from + INTERVAL >= at.count, "{next:?} after {at:?}");
         reached = next.from;
+        if let Some(bought) = bought {
+            give_back(network.node("b2").client(), &bought).await;
+        }
         if loss != Loss::Killed {
             // It left with its grace: no more is lost than the count that it had in hand.
             let said = stdout(&buyer, &sent, 0, Some(at.attempt)).await;
