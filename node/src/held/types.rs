@@ -17,6 +17,9 @@ pub struct ClusterRequest {
     /// Relays of its network.
     #[serde(default)]
     pub relays: Relays,
+    /// Whether its programs may reach the web, by sellers that let their jobs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub internet: bool,
 }
 
 /// `POST /clusters/{id}/admit` and `/dismiss`: a key of another user's node.

@@ -9,6 +9,7 @@ use super::net;
 use super::text::Text;
 use crate::api::Answer;
 use crate::backend::NodeBackend;
+use crate::outbound::Counts;
 use crate::market::{Market, held, waiting};
 use gridbay_core::Core;
 use gridbay_ledger::read::Totals;
@@ -46,6 +47,7 @@ impl NodeBackend {
         );
         let discovery = self.discovery.counts();
         text.by(("gridbay_discovery_events_total", "kind"), discovery);
+        web(&mut text, self.parts.gateway.counts());
         lease::metrics(&mut text, &self.networks().await);
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
@@ -64,6 +66,14 @@ impl NodeBackend {
         }
         text.0
     }
+}
+
+/// What jobs' connections to the web came to.
+fn web(text: &mut Text, counts: &Counts) {
+    text.gauge("gridbay_jobs_web_connections_total", counts.connections());
+    text.gauge("gridbay_jobs_web_sent_bytes_total", counts.sent());
+    text.gauge("gridbay_jobs_web_received_bytes_total", counts.received());
+    text.by(("gridbay_jobs_web_refused_total", "reason"), counts.refused());
 }
 
 fn facts(core: &Core, node: PublicKey) -> Facts {

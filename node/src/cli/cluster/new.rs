@@ -32,6 +32,9 @@ pub(in crate::cli) struct NewArgs {
     /// Name of the cluster
     #[arg(long)]
     name: Option<String>,
+    /// Only at sellers that let their jobs reach the web, by a proxy that $https_proxy names
+    #[arg(long)]
+    internet: bool,
     /// Print its id and do not wait
     #[arg(long)]
     detach: bool,
@@ -48,6 +51,7 @@ impl NewArgs {
                 name: self.name,
                 want,
                 relays,
+                internet: self.internet,
             };
             let mut signals = Signals::new()?;
             let begun = submit(&client, &request).await?;
