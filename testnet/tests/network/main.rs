@@ -14,6 +14,7 @@ mod held;
 mod lab;
 mod leads;
 mod moved;
+mod outbound;
 mod probe;
 mod solver;
 mod spark;
