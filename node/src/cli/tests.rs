@@ -100,6 +100,8 @@ fn refused_lines() {
         "gridbay peer ping ada --count 0",
         "gridbay run --max-price -1 prog",
         "gridbay run --max-price 0.0000001 prog",
+        "gridbay run --forward 8080:rank0:0 prog",
+        "gridbay lease connect 0123 --forward 8080:rank0:0",
         "gridbay job describe ../x",
         "gridbay offer set --class small --units 0 --reserve 1",
         "gridbay offer set --class small --units 4 --reserve 1 --mechanism share --cap 2",
