@@ -347,6 +347,29 @@ async fn logs_come_in_pieces_with_their_offsets() {
 }
 
 #[tokio::test]
+async fn ranks_that_there_are_not_are_told_from_those_that_have_not_run() {
+    let at = Served::start(&[]).await;
+    let (id, _) = job(&at).await;
+    let client = at.client();
+    let logs = async |words: &str| {
+        let path = format!("/jobs/{id}/logs?stream=stdout{words}");
+        client.download(&path).await
+    };
+    let yet = logs("").await.unwrap();
+    assert!(yet.headers().get("gridbay-present-attempt").is_none());
+    assert_eq!(yet.headers()["gridbay-last"], "false", "it may still run");
+    for (words, why) in [
+        ("&rank=7", "no rank 7"),
+        ("&attempt=0", "rank 0 has not run yet"),
+    ] {
+        let error = logs(words).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotFound);
+        assert!(error.message.contains(why), "{error}");
+    }
+    at.stop().await;
+}
+
+#[tokio::test]
 async fn files_are_streamed_and_links_are_not_followed() {
     let at = Served::start(&[]).await;
     let (id, order) = job(&at).await;
