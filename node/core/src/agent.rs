@@ -280,6 +280,9 @@ pub enum StartRefusal {
     /// It carries nothing for others. It gives the lease up likewise.
     #[error("the seller is no relay")]
     NoRelay,
+    /// The lease's owner admitted the key, and has taken that back.
+    #[error("the owner has dismissed the key")]
+    Dismissed,
     /// Its machine lacks a runtime that the job needs. It gives the lease up likewise.
     #[error("the seller's machine lacks what the job needs")]
     NoRuntime,
