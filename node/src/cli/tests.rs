@@ -50,6 +50,7 @@ fn accepted_lines() {
         "gridbay peer connect /ip4/192.0.2.7/tcp/7411/p2p/12D3KooWabcd",
         "gridbay peer block ada",
         "gridbay peer unblock ada",
+        "gridbay cluster new -n 4 --mpi --dask --time 4h --max-price 2",
         "gridbay peer trust ada",
         "gridbay peer untrust ada",
         "gridbay invite --endowment 100 --valid 24h --out token",
