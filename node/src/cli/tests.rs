@@ -13,6 +13,28 @@ fn the_definition_is_sound() {
 }
 
 #[test]
+fn a_wrong_line_tells_in_which_form_to_say_so() {
+    let form = |line: &str| {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        asked_form(&words)
+    };
+    for line in [
+        "gridbay -o json jobs",
+        "gridbay job --format=json x",
+        "gridbay x -ojson",
+    ] {
+        assert_eq!(form(line), Format::Json, "{line}");
+    }
+    for line in [
+        "gridbay jobs",
+        "gridbay run -n x -- prog -o json",
+        "gridbay json -o",
+    ] {
+        assert_eq!(form(line), Format::Table, "{line}");
+    }
+}
+
+#[test]
 fn accepted_lines() {
     for line in [
         "gridbay run -n 4 --max-price 10 --time 30m -- ./program args",

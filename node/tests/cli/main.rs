@@ -238,7 +238,18 @@ async fn failures_have_three_lines_and_a_code() {
         assert_eq!(ran.code, code, "{words:?}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), lines, "{}", ran.err);
         assert!(ran.err.starts_with("gridbay: ") && ran.out.is_empty());
+        let json = gridbay(data, &[words, &["-o", "json"]].concat()).await;
+        let told: Value = serde_json::from_str(&json.err).unwrap();
+        assert_eq!(
+            (json.code, told["exit"].as_i64()),
+            (code, Some(code.into()))
+        );
+        assert!(ran.err.contains(told["why"].as_str().unwrap()), "{told}");
     }
+    let wrong = gridbay(data, &["jobs", "-o", "json"]).await;
+    let told: Value = serde_json::from_str(&wrong.err).unwrap();
+    assert_eq!((wrong.code, told["exit"].as_i64()), (2, Some(2)));
+    assert!(told["why"].as_str().unwrap().contains("'jobs'"), "{told}");
     let dir = at.stop().await;
     let ran = gridbay(dir.path(), &["node", "status"]).await;
     assert_eq!(ran.code, 7);
