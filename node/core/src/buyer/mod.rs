@@ -13,6 +13,7 @@ pub(crate) mod carriers;
 mod checkpoints;
 mod cluster;
 pub mod complaint;
+mod contents;
 mod experience;
 mod guests;
 mod introductions;
@@ -36,6 +37,7 @@ mod visits;
 mod worth;
 
 pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
+pub use contents::Share;
 pub use introductions::{Introductions, Reached};
 pub use record::{Finish, Milestones, Record, TaskRecord};
 pub use relays::{Ends, Relays};
