@@ -226,3 +226,24 @@ fn a_run_has_time_until_the_end_of_its_slot() {
     gone.lease = LeaseId([0xee; 32]);
     assert_eq!(core.seller().time_left(state, &gone), None);
 }
+
+#[test]
+fn a_run_has_its_first_start_also_after_its_buyers_node_was_started_anew() {
+    let mut world = market();
+    let want = order(&world, 7, sealed(3, 400), 3, 500);
+    world.order(BUYER, want);
+    let started = |w: &World| {
+        let agent = w.nodes[BUYER].core.buyer().order(&OrderKey(7))?;
+        let run = agent.tasks.runs.get(&0)?;
+        let runs = matches!(run.phase, Phase::Running { .. });
+        let attempt = agent.tasks.records[0].history.attempts.last()?;
+        runs.then_some((attempt.number, attempt.started_ms))
+    };
+    assert!(world.run_until(20_000, |w| started(w).is_some()));
+    let before = started(&world);
+    world.kill(BUYER);
+    world.run(3_000);
+    world.restart(BUYER);
+    assert!(world.run_until(60_000, |w| started(w).is_some()));
+    assert_eq!(started(&world), before);
+}
