@@ -155,8 +155,8 @@ pub enum AgentRequest {
     Stop(RunId),
     /// How are these jobs? At most [`POLL_JOBS`].
     Poll(Vec<PollJob>),
-    /// A chunk of an input file, or of a checkpoint, from an offset. Only those have it who run a task
-    /// of an order with it.
+    /// A chunk of an input file, or of a checkpoint, from an offset. Only those have it who run a
+    /// task of an order with it.
     Content {
         /// The file.
         content: ContentId,

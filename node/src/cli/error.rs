@@ -158,7 +158,12 @@ mod tests {
         assert_eq!(shown.lines().count(), 1);
         assert_eq!(
             told,
-            serde_json::json!({"exit": 6, "what": "not \"sent\"", "why": "a\u{fffd}b", "next": ""})
+            serde_json::json!({
+                "exit": 6,
+                "what": "not \"sent\"",
+                "why": "a\u{fffd}b",
+                "next": "",
+            })
         );
         assert_eq!(error.shown(Format::Table), error.to_string());
     }

@@ -1,8 +1,8 @@
 //! Output of jobs, as far as it has come to this node.
 //!
-//! A rank that the job does not have, and an attempt that there was not or whose output is no longer
-//! kept, are not found. A rank that has not run yet has an empty output, to which more will come,
-//! and no present attempt.
+//! A rank that the job does not have, and an attempt that there was not or whose output is no
+//! longer kept, are not found. A rank that has not run yet has an empty output, to which more will
+//! come, and no present attempt.
 
 use super::handle::find;
 use super::state::situation;

@@ -91,7 +91,9 @@ fn run(words: &[impl AsRef<OsStr>]) -> io::Result<i32> {
 }
 
 fn usage() -> io::Result<i32> {
-    let lines = "gridbay-rank exec RANK COMMAND…\ngridbay-rank lead hosts|mpi|dask PROGRAM…\ngridbay-rank hold RUNTIME…";
+    let lines = "gridbay-rank exec RANK COMMAND…\n\
+                 gridbay-rank lead hosts|mpi|dask PROGRAM…\n\
+                 gridbay-rank hold RUNTIME…";
     writeln!(io::stderr(), "{lines}")?;
     Ok(USAGE)
 }

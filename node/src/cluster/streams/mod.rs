@@ -11,7 +11,8 @@
 //! 3. Whoever opens one says in its first bytes why it may ([`Pass`]): as a member of a lease's
 //!    network that is open here, or with a ticket that this node carries for. All others are
 //!    refused, and so is more than a few in all, of one lease or of one buyer. Each refusal counts
-//!    ([`pass::Refusal`]). A stream from whose opener nothing comes at all ends after [`pass::MUTE`].
+//!    ([`pass::Refusal`]). A stream from whose opener nothing comes at all ends after
+//!    [`pass::MUTE`].
 //! 4. Of two streams that both ends opened at once that of the lower key stays.
 //! 5. A relay carries between streams as it does between datagrams: to it an end is an address.
 
