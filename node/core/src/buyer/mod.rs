@@ -269,8 +269,10 @@ impl Buyer {
         let places = agent.places(state);
         let gone = agent.take_off(&places, state, now);
         let started = agent.tasks.place(&places, now.mono_ms);
-        if agent.order().spec.checkpoint.is_some() && !started.is_empty() {
-            // After a restart it is asked for this attempt again.
+        let spec = &agent.order().spec;
+        let pulled = spec.checkpoint.is_some() || !spec.inputs.is_empty();
+        if pulled && !started.is_empty() {
+            // After a restart it is asked for this attempt again, and its seller pulls on.
             agent.touch();
         }
         for run in started.iter().filter(|r| r.job.attempt > 0) {
