@@ -219,6 +219,7 @@ fn a_lease_leaves_room_for_others_and_a_mute_member_makes_some() {
         Card {
             public: [9; 32],
             places: vec![],
+            outside: None,
         },
     );
     // More members than may have streams; keys of cards do not matter to those.
