@@ -155,8 +155,8 @@ pub enum AgentRequest {
     Stop(RunId),
     /// How are these jobs? At most [`POLL_JOBS`].
     Poll(Vec<PollJob>),
-    /// A chunk of an input file from an offset. The hash is the permission: only those who were
-    /// given the job know it.
+    /// A chunk of an input file, or of a checkpoint, from an offset. Only those have it who run a
+    /// task of an order with it.
     Content {
         /// The file.
         content: ContentId,
@@ -280,6 +280,9 @@ pub enum StartRefusal {
     /// It carries nothing for others. It gives the lease up likewise.
     #[error("the seller is no relay")]
     NoRelay,
+    /// The lease's owner admitted the key, and has taken that back.
+    #[error("the owner has dismissed the key")]
+    Dismissed,
     /// Its machine lacks a runtime that the job needs. It gives the lease up likewise.
     #[error("the seller's machine lacks what the job needs")]
     NoRuntime,

@@ -203,9 +203,14 @@ impl Body {
             } => {
                 let (store, overlay) = (self.tools.contents.clone(), self.tools.overlay.clone());
                 let checkpoints = self.tools.checkpoints.clone();
+                let share = self.core().buyer().share_of(&from, &content);
                 self.tools.runtime.spawn_blocking(move || {
-                    let input = store.chunk(&content, offset, CHUNK_BYTES);
-                    let found = input.or_else(|| checkpoints.chunk(&content, offset, CHUNK_BYTES));
+                    let input = share
+                        .input
+                        .then(|| store.chunk(&content, offset, CHUNK_BYTES));
+                    let kept = || checkpoints.chunk(&content, offset, CHUNK_BYTES);
+                    let kept = || share.progress.then(kept).flatten();
+                    let found = input.flatten().or_else(kept);
                     let reply = match found {
                         Some((total, bytes)) => AgentReply::Chunk { total, bytes },
                         None => AgentReply::NotFound,

@@ -47,6 +47,9 @@ impl NodeBackend {
         let discovery = self.discovery.counts();
         text.by(("gridbay_discovery_events_total", "kind"), discovery);
         lease::metrics(&mut text, &self.networks().await);
+        let refused = self.parts.clusters.streams_refused();
+        let refused = refused.into_iter().map(|(of, count)| (of.name(), count));
+        text.by(("gridbay_lease_streams_refused", "reason"), refused);
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
         text.gauge("gridbay_up", u8::from(facts.is_ok()));

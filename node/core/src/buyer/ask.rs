@@ -334,9 +334,14 @@ impl Buyer {
             return;
         };
         let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
+        let ran = agent.tasks.was_under_way(&report.job);
         let Some(progress) = agent.tasks.report(poll, report, now) else {
             return;
         };
+        if !ran && agent.tasks.was_under_way(&report.job) {
+            // Its start is still known after a restart.
+            agent.touch();
+        }
         for (stderr, from, bytes) in [
             (false, poll.stdout_from, &report.stdout),
             (true, poll.stderr_from, &report.stderr),

@@ -61,7 +61,7 @@ impl Tasks {
     }
 
     /// Whether an attempt was seen running, be it before a restart.
-    fn was_under_way(&self, job: &RunId) -> bool {
+    pub(super) fn was_under_way(&self, job: &RunId) -> bool {
         let record = self.records.get(job.task as usize);
         let attempt = record.and_then(|record| record.history.under_way());
         attempt.is_some_and(|attempt| attempt.number == job.attempt)
