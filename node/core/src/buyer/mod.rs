@@ -13,6 +13,7 @@ pub(crate) mod carriers;
 mod checkpoints;
 mod cluster;
 pub mod complaint;
+mod copies;
 mod experience;
 mod guests;
 mod introductions;
