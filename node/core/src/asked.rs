@@ -4,8 +4,8 @@
 use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
 use crate::core::Core;
 use crate::effect::Effect;
-use crate::keeper::{Copy, KeepRefusal};
 use crate::input::{AnswerToken, Now};
+use crate::keeper::{Copy, KeepRefusal};
 use crate::relay::Signed;
 use gridbay_protocol::keys::PublicKey;
 

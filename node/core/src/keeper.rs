@@ -291,7 +291,9 @@ impl Keeper {
         };
         if let Some(slot) = self.slots.get(&number) {
             // Half of the time is for answers that are late.
-            let early = slot.taken_ms.is_some_and(|at| now_ms < at + known.every_ms / 2);
+            let early = slot
+                .taken_ms
+                .is_some_and(|at| now_ms < at + known.every_ms / 2);
             if early || slot.pulling.is_some() {
                 return Err(KeepRefusal::TooSoon);
             }

@@ -11,6 +11,7 @@ use gridbay_core::agent::{
 use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Relaying, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
 use gridbay_core::cluster::{Card, Cluster, Member, RANKS, RelayWay, Visit};
+use gridbay_core::keeper::{Copy, KeepRefusal};
 use gridbay_core::key::OrderKey;
 use gridbay_core::presence::{Presence, Reach, Way};
 use gridbay_core::relay::{ByRelay, Carried, Link, Links, Signed, Tickets, Wish};
@@ -218,7 +219,17 @@ fn requests() -> Vec<AgentRequest> {
             content: ContentId([0xcd; 32]),
             from: 1 << 19,
         },
+        AgentRequest::Keep(Box::new(copy())),
     ]
+}
+
+fn copy() -> Signed<Copy> {
+    let said = Copy {
+        job: JOB_ID,
+        snapshot: kept().snapshot(),
+        taken_ms: 1_750_000_000_000,
+    };
+    Signed::new(&NETWORK, said, &ledgers::key(9))
 }
 
 fn replies() -> Vec<AgentReply> {
@@ -256,6 +267,8 @@ fn replies() -> Vec<AgentReply> {
         AgentReply::Carried(Box::new(carried())),
         AgentReply::Mirror(7_412),
         AgentReply::Adverts(golden::values(Family::Advert)),
+        AgentReply::NotKept(KeepRefusal::NoLease),
+        AgentReply::Copy(Box::new(copy())),
         AgentReply::Checkpoint {
             manifest: b"a manifest".to_vec(),
             age_ms: 1_500,

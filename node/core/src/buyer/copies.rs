@@ -67,7 +67,10 @@ impl Tasks {
     pub(super) fn seek(&mut self, task: u32, state: &State, now: Now) -> Option<Seek> {
         let run = self.leaving.get(&task).filter(|l| !l.sought)?.run;
         let keepers = self.keepers_of(&run, state);
-        let left = self.leaving.get_mut(&task).filter(|_| !keepers.is_empty())?;
+        let left = self
+            .leaving
+            .get_mut(&task)
+            .filter(|_| !keepers.is_empty())?;
         left.seek(now);
         let record = self.records.get(task as usize)?;
         Some(Seek {
