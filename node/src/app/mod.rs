@@ -39,6 +39,7 @@ use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::solver::Solver;
 use crate::store::checkpoints::CheckpointStore;
 use crate::store::content::ContentStore;
+use crate::store::copies;
 use crate::store::marks::MarkBook;
 use crate::store::orders::{OrderStore, private_folder};
 use crate::store::transfers::TransferStore;
@@ -420,6 +421,7 @@ fn prepare(
         orders: opening.orders.clone(),
         contents: ContentStore::open(path.join("content"))?,
         checkpoints: checkpoints(path.join("checkpoints"), &parts)?,
+        copies: copies::open(path)?,
         jobs: opening.jobs.clone(),
         clusters: Clusters::new(genesis.network(), config.cluster_port),
         room: machine.room.clone(),

@@ -46,9 +46,12 @@ impl Body {
                 path,
                 from,
             } => self.read_output(token, job, path, from),
-            Effect::ShowCheckpoint { token, job, folder } => {
-                self.show_checkpoint(token, job, folder);
-            }
+            Effect::ShowCheckpoint {
+                token,
+                job,
+                folder,
+                keeper,
+            } => self.show_checkpoint(token, job, folder, keeper),
             Effect::ReadKept {
                 token,
                 job,
@@ -90,7 +93,13 @@ impl Body {
             | Effect::FetchOutputs { .. }
             | Effect::KeepFiles { .. }
             | Effect::FetchCheckpoint { .. }
+            | Effect::FetchCopy { .. }
             | Effect::KeepCheckpoint { .. }) => self.for_order(effect)?,
+            effect @ (Effect::OfferCopy { .. }
+            | Effect::PullCopy { .. }
+            | Effect::KeepCopy { .. }
+            | Effect::ReadCopy { .. }
+            | Effect::SaveCopies(_)) => self.for_copy(effect)?,
         }
         Ok(())
     }

@@ -24,6 +24,8 @@ struct Facts {
     mempool: usize,
     totals: Totals,
     hosted: usize,
+    copies_kept: usize,
+    copies_refused: u64,
     orders_open: usize,
     free: i64,
     held: Credits,
@@ -90,6 +92,8 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         mempool: core.host().mempool_len(),
         totals: state.totals(),
         hosted: core.seller().running(),
+        copies_kept: core.keeper().held().len(),
+        copies_refused: core.keeper().refused(),
         orders_open: core
             .buyer()
             .orders()
@@ -139,6 +143,8 @@ fn market_metrics(text: &mut Text, f: &Facts) {
     text.gauge("gridbay_node_units_offered", f.own_units.0);
     text.gauge("gridbay_node_units_leased", f.own_units.1);
     text.gauge("gridbay_jobs_hosted", f.hosted);
+    text.gauge("gridbay_copies_kept", f.copies_kept);
+    text.gauge("gridbay_copies_refused_total", f.copies_refused);
 }
 
 /// Exact credits: Prometheus reads decimals.
@@ -180,6 +186,8 @@ mod tests {
             mempool: 0,
             totals: Totals::default(),
             hosted: 3,
+            copies_kept: 2,
+            copies_refused: 5,
             orders_open: 2,
             free: -1_500_000,
             held: Credits::ZERO,
@@ -205,6 +213,8 @@ mod tests {
         for line in [
             "gridbay_ledger_height 17",
             "gridbay_jobs_hosted 3",
+            "gridbay_copies_kept 2",
+            "gridbay_copies_refused_total 5",
             "gridbay_account_balance_credits -1.500000",
             "gridbay_net_events_total{kind=\"bytes_in\"} 7",
             "gridbay_net_reach{state=\"private\"} 1",

@@ -10,6 +10,8 @@ gridbay_adverts_known gauge Adverts of other nodes that count now.
 gridbay_discovery_events_total counter Questions for sellers and what came of them, by kind.
 gridbay_halted gauge Whether the node acknowledges nothing until its disk works again.
 gridbay_jobs_hosted gauge Jobs of others that run here.
+gridbay_copies_kept gauge Copies of the checkpoints of other sellers' jobs that lie here.
+gridbay_copies_refused_total counter Such copies that were refused.
 gridbay_ledger_accounts gauge Accounts.
 gridbay_ledger_block_time_ms gauge Ledger time of the last block.
 gridbay_ledger_escrow_credits gauge Locked for orders.

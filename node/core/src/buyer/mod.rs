@@ -14,6 +14,7 @@ mod checkpoints;
 mod cluster;
 pub mod complaint;
 mod contents;
+mod copies;
 mod experience;
 mod guests;
 mod introductions;
