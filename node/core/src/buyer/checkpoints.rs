@@ -13,7 +13,7 @@
 
 use super::Buyer;
 use super::attempts::{AttemptEnd, Kept};
-use super::copies::Seek;
+use super::copies::{Seek, Sellers};
 use super::leaving::{ARRIVE_MS, LEAVE_MS, Leaving};
 use super::order::OrderAgent;
 use super::record::TaskRecord;
@@ -26,6 +26,7 @@ use crate::input::Now;
 use crate::key::OrderKey;
 use gridbay_ledger::State;
 use gridbay_protocol::checkpoint::{Checkpoint, Snapshot};
+use gridbay_protocol::ids::OfferId;
 
 impl Tasks {
     /// The tasks as they were recorded before a restart. Their last runs may still be alive at
@@ -138,7 +139,7 @@ impl Tasks {
 
     /// Ends the waiting for runs that had their time; before, others are asked for copies. Whether
     /// there were any, and the runs that others are to be asked about.
-    pub(super) fn give_up_waiting(&mut self, state: &State, now: Now) -> (bool, Vec<Seek>) {
+    pub(super) fn give_up_waiting(&mut self, seller: Sellers<'_>, now: Now) -> (bool, Vec<Seek>) {
         let mut seeks = Vec::new();
         let late =
             |(task, l): (&u32, &Leaving)| (l.waits_until_ms() <= now.mono_ms).then_some(*task);
@@ -152,7 +153,7 @@ impl Tasks {
             if let Some(record) = self.records.get_mut(*task as usize) {
                 record.history.stands_still(number, heard_wall);
             }
-            match self.seek(*task, state, now) {
+            match self.seek(*task, seller, now) {
                 Some(seek) => seeks.push(seek),
                 None => self.arrive(*task, now),
             }
@@ -254,7 +255,8 @@ impl Buyer {
         let Some(keeps) = agent.order().spec.checkpoint.clone() else {
             return;
         };
-        let (gave_up, seeks) = agent.tasks.give_up_waiting(state, now);
+        let seller = |offer: &OfferId| state.offer(offer).map(|offer| offer.seller);
+        let (gave_up, seeks) = agent.tasks.give_up_waiting(&seller, now);
         Buyer::ask_keepers(key, seeks, effects);
         let every_ms = u64::from(keeps.every_seconds) * 1_000;
         for run in agent.tasks.due_for_checkpoint(every_ms, now) {

@@ -13,9 +13,12 @@ use crate::effect::Effect;
 use crate::input::Now;
 use crate::keeper::keepers;
 use crate::key::OrderKey;
-use gridbay_ledger::State;
 use gridbay_protocol::checkpoint::KEEPERS_ASKED;
+use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::keys::PublicKey;
+
+/// Who sells an offer, by the ledger.
+pub(super) type Sellers<'a> = &'a dyn Fn(&OfferId) -> Option<AccountId>;
 
 /// A run to ask the other nodes of its lease about.
 pub(super) struct Seek {
@@ -53,8 +56,7 @@ impl Tasks {
     }
 
     /// The nodes that may keep a copy of a run, the likeliest first.
-    fn keepers_of(&self, run: &Run, state: &State) -> Vec<PublicKey> {
-        let seller = |offer| state.offer(offer).map(|offer| offer.seller);
+    fn keepers_of(&self, run: &Run, seller: Sellers<'_>) -> Vec<PublicKey> {
         let attempts = self.records.iter().flat_map(|r| &r.history.attempts);
         let beside = attempts.filter(|a| a.lease == Some(run.job.lease));
         let beside = beside.map(|a| (seller(&a.offer), a.node));
@@ -64,9 +66,9 @@ impl Tasks {
     }
 
     /// Begins to ask others about a run that leaves, once, if there are any.
-    pub(super) fn seek(&mut self, task: u32, state: &State, now: Now) -> Option<Seek> {
+    pub(super) fn seek(&mut self, task: u32, seller: Sellers<'_>, now: Now) -> Option<Seek> {
         let run = self.leaving.get(&task).filter(|l| !l.sought)?.run;
-        let keepers = self.keepers_of(&run, state);
+        let keepers = self.keepers_of(&run, seller);
         let left = self
             .leaving
             .get_mut(&task)
