@@ -37,6 +37,14 @@ pub const MANIFEST_NAME: usize = 255;
 /// Folders that a file of a checkpoint may lie in at the most, one in another.
 pub const MANIFEST_DEPTH: usize = 16;
 
+/// Copies of checkpoints that one node keeps for others at the most, one of each unit that their
+/// sellers hold beside it.
+pub const COPIES: usize = 256;
+/// Bytes of all of them at the most, as much as of the checkpoints of an order.
+pub const COPIES_BYTES: u64 = 64 << 30;
+/// Nodes that a buyer's node asks for a copy of one run at the most.
+pub const KEEPERS_ASKED: usize = 8;
+
 /// How a job keeps its progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

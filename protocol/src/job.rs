@@ -214,7 +214,10 @@ mod tests {
         assert!(!plain.windows(8).any(|w| w == b"internet"));
         spec.internet = true;
         assert!(spec.is_valid() && codec::encode(&spec) != plain);
-        assert_eq!(codec::decode(&codec::encode(&spec), JOB_BYTES), Ok(spec.clone()));
+        assert_eq!(
+            codec::decode(&codec::encode(&spec), JOB_BYTES),
+            Ok(spec.clone())
+        );
         spec.argv = vec!["x".repeat(JOB_TEXT); JOB_BYTES / JOB_TEXT];
         assert!(!spec.is_valid(), "too many bytes in all");
         spec.argv.truncate(1);

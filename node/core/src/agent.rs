@@ -9,6 +9,7 @@
 //!   Connect(cluster)           ─────────►  opens the lease's network (`cluster`)
 //!   Checkpoint(job)            ─────────►  what it has kept of its progress: a manifest
 //!   Kept(job, content, from)   ─────────►  the files of it
+//!   Keep(signed copy)          ─────────►  (of another seller) keeps it (`keeper`)
 //!   Links(lease)               ─────────►  which other members it reaches (`relay`)
 //!   Relay(wish)                ─────────►  carries packets between members (`relay`)
 //!   Mirror                     ─────────►  the port of its data plane, which tells others where
@@ -25,6 +26,7 @@
 //! again.
 
 use crate::cluster::{Cluster, Visit};
+use crate::keeper::{Copy, KeepRefusal};
 use crate::presence::Presence;
 use crate::relay::{Carried, Links, Signed, Wish};
 use gridbay_protocol::advert::SignedAdvert;
@@ -155,8 +157,8 @@ pub enum AgentRequest {
     Stop(RunId),
     /// How are these jobs? At most [`POLL_JOBS`].
     Poll(Vec<PollJob>),
-    /// A chunk of an input file from an offset. The hash is the permission: only those who were
-    /// given the job know it.
+    /// A chunk of an input file, or of a checkpoint, from an offset. Only those have it who run a
+    /// task of an order with it.
     Content {
         /// The file.
         content: ContentId,
@@ -198,6 +200,9 @@ pub enum AgentRequest {
         /// Offset in bytes.
         from: u64,
     },
+    /// Keep a copy of what this run has kept; signed by the transport key of its seller's node. Its
+    /// files are pulled by [`AgentRequest::Kept`], the manifest among them.
+    Keep(Box<Signed<Copy>>),
 }
 
 /// Where a run stands.
@@ -280,6 +285,9 @@ pub enum StartRefusal {
     /// It carries nothing for others. It gives the lease up likewise.
     #[error("the seller is no relay")]
     NoRelay,
+    /// The lease's owner admitted the key, and has taken that back.
+    #[error("the owner has dismissed the key")]
+    Dismissed,
     /// Its machine lacks a runtime that the job needs. It gives the lease up likewise.
     #[error("the seller's machine lacks what the job needs")]
     NoRuntime,
@@ -315,6 +323,10 @@ pub enum AgentReply {
     Carried(Box<Signed<Carried>>),
     /// The UDP port of this node's data plane.
     Mirror(u16),
+    /// No copy is kept.
+    NotKept(KeepRefusal),
+    /// The copy that this node keeps of another's run, in the words of its seller's node.
+    Copy(Box<Signed<Copy>>),
     /// The checkpoint of a run.
     Checkpoint {
         /// Its encoded manifest, at most [`MANIFEST_BYTES`].

@@ -5,6 +5,8 @@ use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
 use crate::core::Core;
 use crate::effect::Effect;
 use crate::input::{AnswerToken, Now};
+use crate::keeper::{Copy, KeepRefusal};
+use crate::relay::Signed;
 use gridbay_protocol::keys::PublicKey;
 
 impl Core {
@@ -54,7 +56,14 @@ impl Core {
                 let page = self.adverts.page(self.host.state(), after, ADVERTS_PAGE);
                 AgentReply::Adverts(page)
             }
-            request => match self.read(token, &from, request) {
+            AgentRequest::Keep(copy) => match self.keep(now, from, *copy) {
+                Ok(pull) => {
+                    effects.push(pull);
+                    AgentReply::Ok
+                }
+                Err(why) => AgentReply::NotKept(why),
+            },
+            request => match self.read(now, token, &from, request) {
                 Some(read) => return effects.push(read),
                 None => AgentReply::NotFound,
             },
@@ -62,9 +71,29 @@ impl Core {
         effects.push(Effect::Answer { token, reply });
     }
 
+    /// A seller's node wants a copy kept here.
+    fn keep(
+        &mut self,
+        now: Now,
+        from: PublicKey,
+        copy: Signed<Copy>,
+    ) -> Result<Effect, KeepRefusal> {
+        let known = self.seller.knows(&copy.said.job.lease);
+        let here = (self.host.state(), &self.node);
+        let short = self.seller.is_short();
+        self.keeper
+            .offered(here, from, copy, (known, short), now.mono_ms)
+    }
+
     /// What the body has to read of a local job for the answer, if the asker may have it. Genesis,
     /// contents and the port of the data plane are answered by the body alone, which has them.
-    fn read(&self, token: AnswerToken, asker: &PublicKey, request: AgentRequest) -> Option<Effect> {
+    fn read(
+        &mut self,
+        now: Now,
+        token: AnswerToken,
+        asker: &PublicKey,
+        request: AgentRequest,
+    ) -> Option<Effect> {
         match request {
             AgentRequest::Output { job, path, from } => {
                 let may = self.seller.may_read(asker, &job, &path);
@@ -86,12 +115,32 @@ impl Core {
                 })
             }
             AgentRequest::Checkpoint(job) => {
-                let keeps = self.seller.shows_checkpoint(asker, &job)?;
+                let Some(keeps) = self.seller.shows_checkpoint(asker, &job) else {
+                    let (_, copy) = self.keeper.shows(asker, &job)?;
+                    let reply = AgentReply::Copy(Box::new(copy.clone()));
+                    return Some(Effect::Answer { token, reply });
+                };
                 let folder = keeps.folder.clone();
-                Some(Effect::ShowCheckpoint { token, job, folder })
+                self.seller.note_copy(&job, now.mono_ms);
+                let keeper = self.seller.keeper_of(self.host.state(), &job.lease);
+                Some(Effect::ShowCheckpoint {
+                    token,
+                    job,
+                    folder,
+                    keeper,
+                })
             }
             AgentRequest::Kept { job, content, from } => {
-                self.seller.shows_checkpoint(asker, &job)?;
+                let state = self.host.state();
+                if !self.seller.reads_copy(state, asker, &job, now.mono_ms) {
+                    let (slot, _) = self.keeper.shows(asker, &job)?;
+                    return Some(Effect::ReadCopy {
+                        token,
+                        slot,
+                        content,
+                        from,
+                    });
+                }
                 Some(Effect::ReadKept {
                     token,
                     job,

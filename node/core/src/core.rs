@@ -23,6 +23,7 @@ use crate::effect::Effect;
 use crate::hints::Seeker;
 use crate::input::{AskToken, Input, Now};
 use crate::join::Joining;
+use crate::keeper::{Held, Keeper};
 use crate::provider::{Provider, ProviderTerms};
 use crate::relay::RelayTerms;
 use crate::renewal::Renewal;
@@ -65,13 +66,14 @@ pub struct Core {
     pub(crate) closed: bool,
     pub(crate) buyer: Buyer,
     pub(crate) seller: Seller,
+    pub(crate) keeper: Keeper,
     provider: Option<Provider>,
     pub(crate) joining: Option<Joining>,
     renewal: Renewal,
     pub(crate) sent: Sent,
     pub(crate) withheld: Withheld,
     pub(crate) adverts: Adverts,
-    node: PublicKey,
+    pub(crate) node: PublicKey,
     wake_host: Option<u64>,
     wake_agents: Option<u64>,
     /// Whether better allocations of reservations are looked for.
@@ -88,6 +90,7 @@ impl Core {
             closed: false,
             buyer: Buyer::new(parts.node, parts.orders),
             seller: Seller::new(parts.node, parts.jobs),
+            keeper: Keeper::default(),
             provider: parts.provider.map(Provider::new),
             joining: None,
             renewal: Renewal::default(),
@@ -112,6 +115,14 @@ impl Core {
     /// From now on carries packets for others, so much of them.
     pub fn relays(&mut self, terms: RelayTerms) {
         self.seller.relays(terms);
+    }
+    /// The copies of others' checkpoints that an earlier run kept.
+    pub fn keep_copies(&mut self, held: Vec<Held>) {
+        self.keeper = Keeper::new(held);
+    }
+    /// The copies of others' checkpoints.
+    pub fn keeper(&self) -> &Keeper {
+        &self.keeper
     }
     /// The ledger's state.
     pub fn state(&self) -> &State {
@@ -204,6 +215,7 @@ impl Core {
                     .checkpointed(order, &job, kept, now, &mut effects);
                 self.tick_buyer(now, &mut effects);
             }
+            Input::Pulled { slot, whole } => self.keeper.pulled(slot, whole, &mut effects),
             Input::Short(short) => {
                 self.seller.set_short(short);
                 self.after_block(now, &mut effects)?;
@@ -347,6 +359,8 @@ impl Core {
         let mut entries = self
             .seller
             .after_block(state, &self.buyer.attended(), effects);
+        self.seller.copy_unasked(state, now.mono_ms, effects);
+        self.keeper.after_block(state, effects);
         let (node, hold) = (&self.node, !self.seller.takes_leases());
         let held = self
             .withheld

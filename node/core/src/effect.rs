@@ -89,7 +89,49 @@ pub enum Effect {
         job: RunId,
         /// Its folder below the work directory, checked.
         folder: String,
+        /// The node that is offered the same.
+        keeper: Option<PublicKey>,
     },
+    /// Copy the checkpoint of a local job as it is now, and offer it to its keeper.
+    OfferCopy {
+        /// The run.
+        job: RunId,
+        /// Its folder below the work directory, checked.
+        folder: String,
+        /// The keeper.
+        to: PublicKey,
+    },
+    /// Pull what another seller's run has kept; answer with [`crate::input::Input::Pulled`].
+    PullCopy {
+        /// Its place in the store of copies.
+        slot: u32,
+        /// The run.
+        job: RunId,
+        /// Its checkpoint.
+        snapshot: Snapshot,
+        /// The seller's node.
+        from: PublicKey,
+    },
+    /// This is the copy of a place: forget all else there. `None`: there is none.
+    KeepCopy {
+        /// The place.
+        slot: u32,
+        /// The copy.
+        keep: Option<Snapshot>,
+    },
+    /// Read a chunk of a copy and answer another node with it.
+    ReadCopy {
+        /// Of the question.
+        token: AnswerToken,
+        /// Its place.
+        slot: u32,
+        /// The file.
+        content: ContentId,
+        /// Offset.
+        from: u64,
+    },
+    /// Keep durably which copies there are: canonical bytes, see [`crate::keeper::Held`].
+    SaveCopies(Vec<u8>),
     /// Read a chunk of a copied checkpoint and answer another node with it.
     ReadKept {
         /// Of the question.
@@ -200,6 +242,20 @@ pub enum Effect {
         job: RunId,
         /// The seller's node.
         from: PublicKey,
+    },
+    /// Ask other nodes for a copy of what a run had kept whose seller says nothing more, and fetch
+    /// the newest that bears its signature; answer with [`crate::input::Input::Checkpointed`].
+    FetchCopy {
+        /// The order.
+        order: OrderKey,
+        /// The run.
+        job: RunId,
+        /// Its seller's node.
+        seller: PublicKey,
+        /// The nodes.
+        keepers: Vec<PublicKey>,
+        /// Milliseconds since 1970: an older one is of no use.
+        newer_than: Option<u64>,
     },
     /// This checkpoint is the task's: forget all others, and what came of others. `None`: the task
     /// has none; if its order is over, the output of its earlier attempts goes as well.

@@ -132,6 +132,13 @@ pub enum Input {
         /// for.
         kept: Option<(Snapshot, u64)>,
     },
+    /// A copy of another seller's checkpoint is here as a whole, or was not to be had.
+    Pulled {
+        /// Its place.
+        slot: u32,
+        /// Whether it is.
+        whole: bool,
+    },
     /// Whether the disk is short of room. Offers are held back while it is.
     Short(bool),
     /// An allocation that the body found; it need not be right.

@@ -23,6 +23,7 @@ pub mod frame;
 pub mod hints;
 pub mod input;
 mod join;
+pub mod keeper;
 pub mod key;
 pub mod learn;
 pub mod needs;

@@ -6,7 +6,7 @@
 //!    that may have it. A node whose advert is not known, or tells nothing of its machine, may.
 
 use crate::adverts::Adverts;
-use crate::cluster::is_led;
+use crate::cluster::{is_held, is_led};
 use crate::query::attribute::OWN;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::ClassId;
@@ -29,14 +29,24 @@ pub fn needs(spec: &JobSpec) -> Vec<&'static str> {
     let mut all = Vec::new();
     all.extend(spec.network.then_some(NETWORK));
     all.extend(spec.internet.then_some(INTERNET));
-    if is_led(spec) {
-        all.extend(match spec.argv.get(2).map(String::as_str) {
-            Some("mpi") => Some(MPI),
-            Some("dask") => Some(DASK),
-            _ => None,
-        });
-    }
+    // What leads the program, or all that may lead one while the cluster is held.
+    let runtimes = match (is_led(spec), is_held(spec)) {
+        (true, _) => 1,
+        (_, true) => usize::MAX,
+        _ => 0,
+    };
+    let words = spec.argv.iter().skip(2).take(runtimes);
+    all.extend(words.filter_map(|word| runtime(word)));
     all
+}
+
+/// The attribute of a node that has a runtime.
+fn runtime(word: &str) -> Option<&'static str> {
+    match word {
+        "mpi" => Some(MPI),
+        "dask" => Some(DASK),
+        _ => None,
+    }
 }
 
 /// The first of a job's needs that too few units of a class can meet, and how many can.
@@ -94,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_led_job_needs_what_leads_it() {
+    fn a_led_job_needs_what_leads_it_and_a_cluster_what_it_was_bought_with() {
         let of = |network, words: &[&str]| {
             needs(&JobSpec {
                 network,
@@ -114,5 +124,9 @@ mod tests {
         assert_eq!(of(true, &[PROGRAM, "lead", "hosts", "mpi"]), [NETWORK]);
         assert_eq!(of(true, &[PROGRAM, "lead", "mpi", "a"]), [NETWORK, MPI]);
         assert_eq!(of(true, &[PROGRAM, "lead", "dask", "a"]), [NETWORK, DASK]);
+        assert_eq!(of(true, &[PROGRAM, "lead", "dask", "mpi"]), [NETWORK, DASK]);
+        assert_eq!(of(true, &[PROGRAM, "hold"]), [NETWORK]);
+        let both = of(true, &[PROGRAM, "hold", "mpi", "dask"]);
+        assert_eq!(both, [NETWORK, MPI, DASK]);
     }
 }

@@ -14,6 +14,7 @@
 //! `start` decides which jobs a buyer may start.
 
 mod cluster;
+mod copies;
 mod relay;
 mod start;
 
@@ -72,6 +73,7 @@ struct Job {
     stopping: bool,
     /// Height at which its lease was first seen to be gone.
     orphan_since: Option<u64>,
+    copying: copies::Copying,
 }
 
 impl Job {
@@ -81,6 +83,7 @@ impl Job {
             phase,
             stopping: false,
             orphan_since: None,
+            copying: copies::Copying::default(),
         }
     }
     fn uses_a_unit(&self) -> bool {

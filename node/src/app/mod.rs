@@ -32,7 +32,8 @@ use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
 use crate::cluster::{Clusters, mirrors, streams};
 use crate::config::{Config, Home, Taken};
 use crate::executor::{
-    Config as ExecutorConfig, Executor, Isolation, Outbound, ProcessExecutor, Selling, Support, runtimes,
+    Config as ExecutorConfig, Executor, Isolation, Outbound, ProcessExecutor, Selling, Support,
+    runtimes,
 };
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::outbound::Gateway;
@@ -40,6 +41,7 @@ use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::solver::Solver;
 use crate::store::checkpoints::CheckpointStore;
 use crate::store::content::ContentStore;
+use crate::store::copies;
 use crate::store::marks::MarkBook;
 use crate::store::orders::{OrderStore, private_folder};
 use crate::store::transfers::TransferStore;
@@ -425,6 +427,7 @@ fn prepare(
         orders: opening.orders.clone(),
         contents: ContentStore::open(path.join("content"))?,
         checkpoints: checkpoints(path.join("checkpoints"), &parts)?,
+        copies: copies::open(path)?,
         jobs: opening.jobs.clone(),
         clusters: Clusters::new(genesis.network(), config.cluster_port),
         gateway: Gateway::new(machine.selling.outbound(), network::own_hosts(net)),

@@ -26,9 +26,7 @@ use tokio::sync::mpsc;
 const FOUNDERS: usize = 8;
 
 /// The addresses at which this machine is reached, also by way of its router.
-pub(super) fn own_hosts(
-    net: &OverlayHandle,
-) -> impl Fn() -> Vec<IpAddr> + Send + Sync + 'static {
+pub(super) fn own_hosts(net: &OverlayHandle) -> impl Fn() -> Vec<IpAddr> + Send + Sync + 'static {
     let net = net.clone();
     move || {
         let (own, seen) = (net.addresses(), net.whereabouts().external);

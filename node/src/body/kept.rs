@@ -69,6 +69,17 @@ impl Jobs {
         read_chunk(&self.kept(job), Path::new(&content.to_hex()), from, most).ok()
     }
 
+    /// Puts the manifest of the checkpoint that was told last beside its files, for its keeper: the
+    /// next copy removes it.
+    pub fn show_manifest(
+        &self,
+        job: &RunId,
+        id: &ContentId,
+        manifest: &[u8],
+    ) -> std::io::Result<()> {
+        std::fs::write(self.kept(job).join(id.to_hex()), manifest)
+    }
+
     fn kept(&self, job: &RunId) -> std::path::PathBuf {
         self.executor.kept(&local(job))
     }

@@ -17,6 +17,7 @@
 pub mod allowance;
 pub mod ask;
 mod cluster;
+mod copies;
 pub mod files;
 pub mod halt;
 mod handle;
@@ -140,6 +141,8 @@ pub struct Tools {
     pub contents: ContentStore,
     /// Checkpoints of own orders.
     pub checkpoints: CheckpointStore,
+    /// Copies of the checkpoints of others' jobs.
+    pub copies: CheckpointStore,
     /// Jobs on this machine.
     pub jobs: Jobs,
     /// Networks of the leases that have jobs here.
@@ -167,6 +170,7 @@ impl Tools {
     fn core(&self, parts: Parts) -> Core {
         let mut core = Core::new(parts);
         let withheld = withheld::load(self.room.home());
+        core.keep_copies(crate::store::copies::load(self.room.home()));
         core.withhold(withheld, self.room.trouble().is_some());
         if self.solver.is_some() {
             core.seek_hints();

@@ -47,9 +47,12 @@ impl Body {
                 path,
                 from,
             } => self.read_output(token, job, path, from),
-            Effect::ShowCheckpoint { token, job, folder } => {
-                self.show_checkpoint(token, job, folder);
-            }
+            Effect::ShowCheckpoint {
+                token,
+                job,
+                folder,
+                keeper,
+            } => self.show_checkpoint(token, job, folder, keeper),
             Effect::ReadKept {
                 token,
                 job,
@@ -91,7 +94,13 @@ impl Body {
             | Effect::FetchOutputs { .. }
             | Effect::KeepFiles { .. }
             | Effect::FetchCheckpoint { .. }
+            | Effect::FetchCopy { .. }
             | Effect::KeepCheckpoint { .. }) => self.for_order(effect)?,
+            effect @ (Effect::OfferCopy { .. }
+            | Effect::PullCopy { .. }
+            | Effect::KeepCopy { .. }
+            | Effect::ReadCopy { .. }
+            | Effect::SaveCopies(_)) => self.for_copy(effect)?,
         }
         Ok(())
     }
@@ -204,9 +213,14 @@ impl Body {
             } => {
                 let (store, overlay) = (self.tools.contents.clone(), self.tools.overlay.clone());
                 let checkpoints = self.tools.checkpoints.clone();
+                let share = self.core().buyer().share_of(&from, &content);
                 self.tools.runtime.spawn_blocking(move || {
-                    let input = store.chunk(&content, offset, CHUNK_BYTES);
-                    let found = input.or_else(|| checkpoints.chunk(&content, offset, CHUNK_BYTES));
+                    let input = share
+                        .input
+                        .then(|| store.chunk(&content, offset, CHUNK_BYTES));
+                    let kept = || checkpoints.chunk(&content, offset, CHUNK_BYTES);
+                    let kept = || share.progress.then(kept).flatten();
+                    let found = input.flatten().or_else(kept);
                     let reply = match found {
                         Some((total, bytes)) => AgentReply::Chunk { total, bytes },
                         None => AgentReply::NotFound,

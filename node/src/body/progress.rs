@@ -26,9 +26,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// How long a seller may take to copy a checkpoint.
-const MAKING: Duration = Duration::from_secs(120);
+pub(super) const MAKING: Duration = Duration::from_secs(120);
 /// Pause between two questions whether it has.
-const PAUSE: Duration = Duration::from_millis(200);
+pub(super) const PAUSE: Duration = Duration::from_millis(200);
 
 /// Bytes that a checkpoint of one of an order's tasks may have: no more than any may, than each
 /// task of its order may, and than its unit can hold beside the inputs.
@@ -39,11 +39,11 @@ fn most_bytes(of_unit: u64, inputs: u64, tasks: u32) -> u64 {
 }
 
 /// Where a pulled checkpoint goes.
-struct Shelf<'a> {
-    store: &'a CheckpointStore,
-    order: OrderKey,
-    task: u32,
-    room: &'a Room,
+pub(super) struct Shelf<'a> {
+    pub(super) store: &'a CheckpointStore,
+    pub(super) order: OrderKey,
+    pub(super) task: u32,
+    pub(super) room: &'a Room,
 }
 
 impl Shelf<'_> {
@@ -81,6 +81,27 @@ impl Shelf<'_> {
         kept
     }
 
+    /// Pulls a checkpoint that is known by the hash of its manifest.
+    pub(super) async fn pull_known(
+        &self,
+        from: &Source<'_>,
+        snapshot: &Snapshot,
+    ) -> Result<(), FetchError> {
+        let name = || "the checkpoint's manifest".to_owned();
+        let question = AgentRequest::Kept {
+            job: from.job,
+            content: snapshot.manifest,
+            from: 0,
+        };
+        let answer = from.asker.ask(from.from, &question).await;
+        let Some(AgentReply::Chunk { bytes, .. }) = answer else {
+            return Err(FetchError::Missing(name()));
+        };
+        let manifest = Manifest::decode(&bytes).filter(|m| m.snapshot() == *snapshot);
+        let manifest = manifest.ok_or_else(|| FetchError::Wrong(name()))?;
+        self.pull(from, &manifest).await
+    }
+
     /// Pulls what is not here yet of a checkpoint, its manifest last.
     async fn pull(&self, from: &Source<'_>, manifest: &Manifest) -> Result<(), FetchError> {
         for file in &manifest.files {
@@ -103,11 +124,11 @@ impl Shelf<'_> {
     }
 }
 
-/// The seller's node that has a run.
-struct Source<'a> {
-    asker: &'a Asker,
-    from: &'a PublicKey,
-    job: RunId,
+/// The node that has what a run kept: its seller's, or the keeper of a copy.
+pub(super) struct Source<'a> {
+    pub(super) asker: &'a Asker,
+    pub(super) from: &'a PublicKey,
+    pub(super) job: RunId,
 }
 
 impl Source<'_> {
@@ -200,22 +221,32 @@ impl Body {
             .spawn_blocking(move || jobs.stop(&job, grace));
     }
 
-    pub(super) fn show_checkpoint(&mut self, token: u64, job: RunId, folder: String) {
+    pub(super) fn show_checkpoint(
+        &mut self,
+        token: u64,
+        job: RunId,
+        folder: String,
+        keeper: Option<PublicKey>,
+    ) {
         let Some(request) = self.requests.remove(&token) else {
             return;
         };
         let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
         let room = self.tools.room.clone();
         let most = self.unit_bytes(&job);
+        let offer = keeper.map(|keeper| self.offer(job, keeper));
         self.tools.runtime.spawn(async move {
             let reply = jobs.checkpoint(job, folder, most, room).await;
             let _gone = overlay.respond(request, codec::encode(&reply));
+            if let Some(offer) = offer {
+                offer.send(&reply).await;
+            }
         });
     }
 
     /// Bytes of disk of a run's unit, as far as a checkpoint may have them. Of a lease that is over
     /// the class is not known any more.
-    fn unit_bytes(&self, job: &RunId) -> u64 {
+    pub(super) fn unit_bytes(&self, job: &RunId) -> u64 {
         let core = self.core();
         let lease = core.state().lease(&job.lease);
         let class = lease.and_then(|lease| core.state().class(&lease.class));
@@ -268,7 +299,7 @@ impl Body {
         });
     }
 
-    fn checkpoint_bytes(&self, order: &OrderKey) -> u64 {
+    pub(super) fn checkpoint_bytes(&self, order: &OrderKey) -> u64 {
         let core = self.core();
         core.buyer().order(order).map_or(0, |agent| {
             let order = agent.order();
@@ -292,23 +323,30 @@ impl Body {
         keep: Option<Snapshot>,
     ) -> Result<(), BodyError> {
         let store = &self.tools.checkpoints;
-        let mut needed = BTreeSet::new();
-        if let Some(snapshot) = keep {
-            let id = snapshot.manifest;
-            let bytes = store.chunk(&id, 0, MANIFEST_BYTES).map(|(_, bytes)| bytes);
-            let Some(manifest) = bytes.and_then(|bytes| Manifest::decode(&bytes)) else {
-                tracing::warn!(%order, task, "a checkpoint without its manifest");
-                return Ok(());
-            };
-            needed.extend(manifest.files.iter().map(|f| f.content));
-            needed.insert(id);
-        } else if self.is_over(order) {
+        let needed = needed(store, keep);
+        if keep.is_some() && needed.is_empty() {
+            tracing::warn!(%order, task, "a checkpoint without its manifest");
+            return Ok(());
+        }
+        if keep.is_none() && self.is_over(order) {
             let forgotten = self.tools.orders.forget_earlier(order, task);
             forgotten.map_err(disk("the output of earlier attempts"))?;
         }
         let kept = store.keep(order, task, &needed);
         kept.map_err(disk("a checkpoint"))
     }
+}
+
+/// The contents that a checkpoint in a store needs: none if its manifest is not there.
+pub(super) fn needed(store: &CheckpointStore, keep: Option<Snapshot>) -> BTreeSet<ContentId> {
+    let chunk = keep.and_then(|keep| store.chunk(&keep.manifest, 0, MANIFEST_BYTES));
+    let manifest = chunk.and_then(|(_, bytes)| Manifest::decode(&bytes));
+    let manifest = manifest.into_iter().zip(keep);
+    let all = manifest.flat_map(|(manifest, keep)| {
+        let files = manifest.files.into_iter().map(|f| f.content);
+        files.chain([keep.manifest])
+    });
+    all.collect()
 }
 
 #[cfg(test)]

@@ -47,6 +47,13 @@ impl Body {
             Effect::FetchCheckpoint { order, job, from } => {
                 self.fetch_checkpoint(order, job, from);
             }
+            Effect::FetchCopy {
+                order,
+                job,
+                seller,
+                keepers,
+                newer_than,
+            } => self.fetch_copy(order, (job, seller), keepers, newer_than),
             Effect::KeepCheckpoint { order, task, keep } => {
                 self.keep_checkpoint(&order, task, keep)?;
             }

@@ -1,5 +1,7 @@
-//! Failures as people see them: one line what, one line why, one line what to do.
+//! Failures as people see them: one line what, one line why, one line what to do. Programs, with
+//! `-o json`, get the same as one object in one line, with the exit code.
 
+use super::context::Format;
 use super::exit::Exit;
 use crate::api::ApiError;
 use crate::config::ConfigError;
@@ -34,6 +36,19 @@ impl CliError {
             what: what.into(),
             why: why.into(),
             next: next.into(),
+        }
+    }
+    /// As it goes to standard error, in the form asked for.
+    pub(super) fn shown(&self, format: Format) -> String {
+        match format {
+            Format::Table => self.to_string(),
+            Format::Json => serde_json::json!({
+                "exit": self.exit.0,
+                "what": clean(&self.what),
+                "why": clean(&self.why),
+                "next": clean(&self.next),
+            })
+            .to_string(),
         }
     }
     /// Whether there is nothing to say because the reader of the output has left.
@@ -133,6 +148,24 @@ mod tests {
             error.to_string(),
             "gridbay: the order was not sent\n    why: it can cost 20 credits, 5 are free\n    try: lower --budget"
         );
+    }
+
+    #[test]
+    fn programs_get_one_object_in_one_line() {
+        let error = CliError::new(Exit::FUNDS, "not \"sent\"", "a\nb", "");
+        let shown = error.shown(Format::Json);
+        let told: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(shown.lines().count(), 1);
+        assert_eq!(
+            told,
+            serde_json::json!({
+                "exit": 6,
+                "what": "not \"sent\"",
+                "why": "a\u{fffd}b",
+                "next": "",
+            })
+        );
+        assert_eq!(error.shown(Format::Table), error.to_string());
     }
 
     #[test]

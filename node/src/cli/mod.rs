@@ -1,7 +1,8 @@
 //! The command line: nouns and verbs, one file per noun.
 //!
 //! Data goes to standard output (`-o json` for programs), everything else to standard error. A
-//! failure is three lines, what, why, what to do, and one of the codes of [`exit`].
+//! failure is three lines, what, why, what to do, and one of the codes of [`exit`]; with `-o json`
+//! it is one object in one line, the last one on standard error.
 
 mod auction;
 mod bid;
@@ -112,32 +113,62 @@ pub fn main() -> ExitCode {
 
 /// Runs one command line; its first word is the program's name.
 pub fn run_with(words: impl IntoIterator<Item = OsString>, node_up: NodeUp) -> Exit {
-    let cli = match Cli::try_parse_from(words) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error, asked_form(&words)),
     };
+    let format = cli.global.format;
     match execute(cli, node_up) {
         Ok(exit) => exit,
-        Err(error) => {
-            if !error.is_silent() {
-                for line in error.to_string().lines() {
-                    ui::note(line);
-                }
-            }
-            error.exit
-        }
+        Err(error) => tell(&error, format),
     }
 }
 
+/// Tells a failure: the code to end with.
+fn tell(error: &CliError, format: Format) -> Exit {
+    if !error.is_silent() {
+        for line in error.shown(format).lines() {
+            ui::note(line);
+        }
+    }
+    error.exit
+}
+
 /// Help and version are results; anything else is a mistake.
-fn usage(error: &clap::Error) -> Exit {
+fn usage(error: &clap::Error, format: Format) -> Exit {
     let text = error.render().to_string();
-    if error.use_stderr() {
-        let _ = ui::err(text.as_bytes());
-        Exit::USAGE
-    } else {
+    if !error.use_stderr() {
         let _ = ui::out(text.as_bytes());
-        Exit::OK
+        return Exit::OK;
+    }
+    if format == Format::Table {
+        let _ = ui::err(text.as_bytes());
+        return Exit::USAGE;
+    }
+    // What clap says first; usage and advice follow behind an empty line.
+    let first = text.split("\n\n").next().unwrap_or(&text);
+    let why = first.split_whitespace().collect::<Vec<_>>().join(" ");
+    let why = why.trim_start_matches("error: ");
+    let what = "the command is not understood";
+    let error = CliError::new(Exit::USAGE, what, why, "see gridbay --help");
+    tell(&error, format)
+}
+
+/// The form that a line asks for that is not understood otherwise.
+fn asked_form(words: &[OsString]) -> Format {
+    let words: Vec<&str> = words
+        .iter()
+        .map(|word| word.to_str().unwrap_or(""))
+        .collect();
+    let own = words.split(|word| *word == "--").next().unwrap_or(&words);
+    let apart = own
+        .windows(2)
+        .any(|two| matches!(two, ["-o" | "--format", "json"]));
+    let joined = ["-ojson", "-o=json", "--format=json"];
+    match apart || own.iter().any(|word| joined.contains(word)) {
+        true => Format::Json,
+        false => Format::Table,
     }
 }
 

@@ -13,6 +13,28 @@ fn the_definition_is_sound() {
 }
 
 #[test]
+fn a_wrong_line_tells_in_which_form_to_say_so() {
+    let form = |line: &str| {
+        let words: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        asked_form(&words)
+    };
+    for line in [
+        "gridbay -o json jobs",
+        "gridbay job --format=json x",
+        "gridbay x -ojson",
+    ] {
+        assert_eq!(form(line), Format::Json, "{line}");
+    }
+    for line in [
+        "gridbay jobs",
+        "gridbay run -n x -- prog -o json",
+        "gridbay json -o",
+    ] {
+        assert_eq!(form(line), Format::Table, "{line}");
+    }
+}
+
+#[test]
 fn accepted_lines() {
     for line in [
         "gridbay run -n 4 --max-price 10 --time 30m -- ./program args",
@@ -30,6 +52,7 @@ fn accepted_lines() {
         "gridbay run -n 4 --dask --name x -- python3 sum.py",
         "gridbay run -n 4 --forward 8080:rank0:80 -- python3 serve.py",
         "gridbay run -n 4 --hosts -- sh -c cat",
+        "gridbay cluster new -n 4 --mpi --dask --time 4h --max-price 2",
         "gridbay contract list --all",
         "gridbay contract sign 0123",
         "gridbay job list --all -o json",
@@ -80,6 +103,8 @@ fn refused_lines() {
         "gridbay run -n 2 --mpi --dask prog",
         "gridbay run --cluster 1 --internet prog",
         "gridbay run --forward 8080 prog",
+        "gridbay run --forward 8080:rank0:0 prog",
+        "gridbay lease connect 0123 --forward 8080:rank0:0",
         "gridbay run --forward 8080:rank0:80 --detach prog",
         "gridbay run --cluster 0123abcd --forward 8080:rank0:80 prog",
         "gridbay bid suggest --chance 101",

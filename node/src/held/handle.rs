@@ -1,6 +1,6 @@
 //! Clusters that are held: bought like any job, shown as what they are, given up.
 
-use super::types::{ClusterRecord, ClusterRequest, Guest, HeldRank};
+use super::types::{ClusterRecord, ClusterRequest, Guest, HeldRank, Runtime};
 use crate::api::Answer;
 use crate::api::types::{JobId, JobRecord, JobRequest};
 use crate::backend::failure::usage;
@@ -8,7 +8,7 @@ use crate::backend::{NodeBackend, wall_ms};
 use crate::rank::PROGRAM;
 use crate::rank::hold::{NETWORK, OWNER};
 use gridbay_protocol::keys::PublicKey;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The word that makes a rank of that program.
 const HOLD: &str = "hold";
@@ -25,7 +25,7 @@ impl NodeBackend {
                 name: Some(request.name.unwrap_or_else(|| NAME.to_owned())),
                 want: request.want,
                 worth: None,
-                argv: vec![PROGRAM.to_owned(), HOLD.to_owned()],
+                argv: argv(&request.runtimes),
                 env: vec![
                     (NETWORK.to_owned(), self.parts.network.to_hex()),
                     (OWNER.to_owned(), owner.to_hex()),
@@ -71,7 +71,15 @@ impl NodeBackend {
 }
 
 fn is_cluster(job: &JobRecord) -> bool {
-    job.argv == [PROGRAM, HOLD]
+    job.argv.starts_with(&argv(&BTreeSet::new()))
+}
+
+/// The program of a rank; the runtimes that it names are what its node must have
+/// ([`gridbay_core::needs`]).
+fn argv(runtimes: &BTreeSet<Runtime>) -> Vec<String> {
+    let words = runtimes.iter().map(|runtime| runtime.name());
+    let words = [PROGRAM, HOLD].into_iter().chain(words);
+    words.map(str::to_owned).collect()
 }
 
 fn of(job: JobRecord, (owner, guests): (PublicKey, Vec<Guest>), now_ms: u64) -> ClusterRecord {

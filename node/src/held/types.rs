@@ -5,6 +5,17 @@ use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+named! {
+    /// What a cluster's nodes must have for programs that come later.
+    pub enum Runtime {
+        /// OpenMPI.
+        Mpi = "mpi",
+        /// Dask with its scheduler.
+        Dask = "dask",
+    }
+}
 
 /// `POST /clusters`: an order for nodes to hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +31,9 @@ pub struct ClusterRequest {
     /// Whether its programs may reach the web, by sellers that let their jobs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub internet: bool,
+    /// Runtimes that every node must have.
+    #[serde(default)]
+    pub runtimes: BTreeSet<Runtime>,
 }
 
 /// `POST /clusters/{id}/admit` and `/dismiss`: a key of another user's node.

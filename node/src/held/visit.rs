@@ -70,6 +70,15 @@ fn lease_id(text: &str) -> Answer<LeaseId> {
     })
 }
 
+/// The answer to whoever commands a cluster whose owner has dismissed this node's key.
+pub(super) fn dismissed(lease: &LeaseId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Refused,
+        format!("the owner of the cluster has dismissed this node's key from lease {lease}"),
+        "what it ran there has ended; ask the owner for gridbay cluster admit",
+    )
+}
+
 fn outside(welcome: Option<Welcome>, lease: &LeaseId) -> ApiError {
     let (code, why, hint) = match welcome {
         Some(Welcome::Refused(StartRefusal::NoLease)) => (
@@ -82,6 +91,7 @@ fn outside(welcome: Option<Welcome>, lease: &LeaseId) -> ApiError {
             "the owner's node does not admit this one".to_owned(),
             "the owner does that: gridbay cluster admit ID KEY, with the key of cluster key here",
         ),
+        Some(Welcome::Refused(StartRefusal::Dismissed)) => return dismissed(lease),
         Some(Welcome::Refused(why)) => (
             ErrorCode::Refused,
             format!("the owner's node refuses: {why}"),

@@ -1,11 +1,13 @@
 //! The way to a rank: its place for signatures, and a connection over the lease's network.
 
+use super::visit::dismissed;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{not_found, usage};
 use crate::job::job_id;
 use crate::rank::signed::{Hello, Place, VERSION};
 use crate::rank::wire::PORT;
+use gridbay_core::Core;
 use gridbay_core::cluster::is_held;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_vnet::address::Plan;
@@ -47,16 +49,10 @@ impl NodeBackend {
                     "see gridbay cluster list",
                 )),
                 Ok((true, None, _, false)) => Err(no_lease(&text)),
-                Err(error) => {
-                    let lease: Option<LeaseId> = text.parse().ok();
-                    let lease = lease.filter(|lease| core.state().lease(lease).is_some());
-                    let user = |lease: &LeaseId| {
-                        let order = core.state().lease(lease)?.order;
-                        core.state().user(&order).map(|user| user.tasks)
-                    };
-                    let found = lease.and_then(|lease| Some((lease, user(&lease)?)));
-                    found.ok_or(error)
-                }
+                Err(error) => match text.parse() {
+                    Ok(lease) => of_guest(core, lease),
+                    Err(_) => Err(error),
+                },
             }
         });
         found.await?
@@ -108,6 +104,12 @@ impl NodeBackend {
         });
         let (connection, hello) = match spoken.await {
             Err(_) => return Err(none("nothing was heard")),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::NotConnected => {
+                let why = format!("rank {rank}: this node is not in the cluster's network now");
+                let hint =
+                    "a guest's node enters it: gridbay cluster enter; the owner's comes by itself";
+                return Err(ApiError::new(ErrorCode::Unreachable, why, hint));
+            }
             Ok(spoken) => spoken.map_err(|e| none(&e.to_string()))?,
         };
         if hello.v != VERSION {
@@ -115,6 +117,21 @@ impl NodeBackend {
         }
         Ok((connection, hello))
     }
+}
+
+/// The lease of a cluster of another user, and how many ranks it has.
+fn of_guest(core: &Core, lease: LeaseId) -> Answer<(LeaseId, u32)> {
+    let visited = core.buyer().visited_lease(&lease);
+    if visited.is_some_and(|visited| visited.is_dismissed()) {
+        return Err(dismissed(&lease));
+    }
+    let user = core.state().lease(&lease).map(|lease| lease.order);
+    let user = user.and_then(|order| core.state().user(&order));
+    let size = user.map(|user| user.tasks).ok_or_else(|| {
+        let why = format!("lease {lease} is over, or this node's ledger does not know it yet");
+        not_found(why, "ask the cluster's owner for gridbay cluster show")
+    });
+    Ok((lease, size?))
 }
 
 fn parsed(hello: &[u8]) -> io::Result<Hello> {

@@ -1,4 +1,8 @@
 //! Output of jobs, as far as it has come to this node.
+//!
+//! A rank that the job does not have, and an attempt that there was not or whose output is no
+//! longer kept, are not found. A rank that has not run yet has an empty output, to which more will
+//! come, and no present attempt.
 
 use super::handle::find;
 use super::state::situation;
@@ -7,11 +11,15 @@ use crate::api::types::{JobId, LogChunk, Stream};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, not_found};
 use crate::store::content::read_chunk;
+use crate::store::orders::OUTPUTS;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Bytes of one piece at the most, whatever is asked for.
 const PIECE: usize = 1024 * 1024;
+
+/// What tells of ranks and attempts.
+const SHOW: &str = "see gridbay job show";
 
 /// Which output.
 #[derive(Clone, Copy, Debug)]
@@ -36,26 +44,43 @@ impl NodeBackend {
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             let task = agent.tasks.records.get(rank as usize);
-            let present = task.map_or(0, |t| t.attempt.saturating_sub(1));
             let task = task.ok_or_else(|| {
-                let hint = format!(
-                    "it has ranks 0 to {}",
-                    agent.order().tasks.saturating_sub(1)
-                );
-                not_found(format!("the job has no rank {rank}"), hint)
+                let last = agent.order().tasks.saturating_sub(1);
+                let why = format!("the job has no rank {rank}, only 0 to {last}");
+                not_found(why, SHOW)
             })?;
+            let present = task.attempt.checked_sub(1);
+            if let Some(attempt) = attempt {
+                check(rank, attempt, present)?;
+            }
             let over = task.done.is_some() || situation(core.state(), agent).judge().0.is_final();
             Ok::<_, crate::api::ApiError>((key, over, present))
         });
         let (key, over, present) = looked.await??;
         let (orders, stderr) = (&self.parts.orders, stream == Stream::Stderr);
-        let (path, over) = match attempt.filter(|attempt| *attempt != present) {
+        let (path, over) = match attempt.filter(|attempt| Some(*attempt) != present) {
             None => (orders.output(&key, rank, stderr), over),
             Some(earlier) => (orders.earlier_output(&key, rank, stderr, earlier), true),
         };
         let chunk = read(path, from, max.min(PIECE), over).await?;
         Ok(LogChunk { present, ..chunk })
     }
+}
+
+/// Refuses an attempt of which there is no output, and will be none.
+fn check(rank: u32, attempt: u32, present: Option<u32>) -> Answer<()> {
+    let why = match present {
+        None => format!("there is no attempt {attempt}: rank {rank} has not run yet"),
+        Some(present) if attempt > present => {
+            format!("there is no attempt {attempt} of rank {rank}, only 0 to {present}")
+        }
+        Some(present) if present - attempt > OUTPUTS => {
+            let first = present - OUTPUTS;
+            format!("of rank {rank} only attempts {first} to {present} are still kept")
+        }
+        Some(_) => return Ok(()),
+    };
+    Err(not_found(why, SHOW))
 }
 
 async fn read(path: PathBuf, from: u64, max: usize, over: bool) -> Answer<LogChunk> {
@@ -78,13 +103,24 @@ fn chunk(path: &Path, from: u64, max: usize, over: bool) -> io::Result<LogChunk>
         bytes,
         next,
         last: over && next >= total,
-        present: 0,
+        present: None,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn attempts_that_there_were_not_are_told_from_a_rank_that_has_not_run() {
+        let why = |attempt, present| check(2, attempt, present).unwrap_err().message;
+        assert!(why(0, None).ends_with("rank 2 has not run yet"));
+        assert!(why(1, Some(0)).contains("no attempt 1"));
+        assert!(why(0, Some(5)).contains("attempts 1 to 5 are still kept"));
+        for (attempt, present) in [(0, 0), (0, 4), (1, 5), (5, 5)] {
+            assert_eq!(check(2, attempt, Some(present)), Ok(()));
+        }
+    }
 
     #[test]
     fn pieces_follow_one_another_until_the_end() {
@@ -97,7 +133,7 @@ mod tests {
                 bytes: vec![],
                 next: 0,
                 last: false,
-                present: 0,
+                present: None,
             }
         );
         assert!(
@@ -112,7 +148,7 @@ mod tests {
                 bytes: b"hello ".to_vec(),
                 next: 6,
                 last: false,
-                present: 0,
+                present: None,
             }
         );
         let rest = chunk(&path, first.next, 6, true).unwrap();
@@ -122,7 +158,7 @@ mod tests {
                 bytes: b"world".to_vec(),
                 next: 11,
                 last: true,
-                present: 0,
+                present: None,
             }
         );
         assert!(!chunk(&path, 6, 6, false).unwrap().last, "more may come");

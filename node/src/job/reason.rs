@@ -15,8 +15,8 @@ named! {
         Staging = "staging",
         /// Its first instruction has run.
         Running = "running",
-        /// It was told to stop.
-        Preempting = "preempting",
+        /// Its user ended it; its lease ends with its slot.
+        Ending = "ending",
         /// Its lease ended before it did; the order stands again.
         Requeued = "requeued",
         /// Every rank ended with 0.

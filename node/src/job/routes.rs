@@ -12,7 +12,7 @@ use axum::Json;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::IntoResponse;
+use axum::response::{AppendHeaders, IntoResponse};
 use axum::routing::{get, post};
 use serde::Deserialize;
 
@@ -27,6 +27,8 @@ pub(crate) fn routes() -> Router<Node> {
         .route("/jobs/{id}/files/{rank}/{*path}", get(file))
 }
 
+/// Tells the present attempt; absent of a rank that has not run yet.
+const PRESENT: &str = "gridbay-present-attempt";
 /// Bytes of one piece of a log.
 const LOG_PIECE: usize = 256 * 1024;
 
@@ -108,7 +110,7 @@ async fn logs(
         ),
         ("gridbay-next-offset", chunk.next.to_string()),
         ("gridbay-last", chunk.last.to_string()),
-        ("gridbay-present-attempt", chunk.present.to_string()),
     ];
-    Ok((headers, chunk.bytes))
+    let present = chunk.present.map(|n| [(PRESENT, n.to_string())]);
+    Ok((headers, present.map(AppendHeaders), chunk.bytes))
 }

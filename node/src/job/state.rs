@@ -9,7 +9,7 @@
 //! | standing after a lease | | requeued |
 //! | booked ahead | | won, because booked |
 //! | leased | asked for, being staged, begun | won, staging, running |
-//! | leased and cancelled | | preempting |
+//! | leased and cancelled | | ending |
 //! | a proposed contract | | bidding |
 //! | a signed contract | as if leased | as if leased |
 
@@ -99,10 +99,10 @@ impl Situation {
                 (state, cancelled.or(last).or(self.why_it_stands()))
             }
             Seen::Booked(_) => (JobState::Won, cancelled.or(Some(JobReason::Booked))),
-            Seen::Running(_) if self.cancelling => (JobState::Preempting, cancelled),
+            Seen::Running(_) if self.cancelling => (JobState::Ending, cancelled),
             Seen::Running(_) => (self.at_work(), None),
             Seen::Proposed => (JobState::Bidding, cancelled.or(Some(JobReason::NotSigned))),
-            Seen::Contract if self.cancelling => (JobState::Preempting, cancelled),
+            Seen::Contract if self.cancelling => (JobState::Ending, cancelled),
             Seen::Contract => (self.at_work(), None),
         }
     }

@@ -287,8 +287,8 @@ pub struct LogChunk {
     pub next: u64,
     /// Whether nothing will follow.
     pub last: bool,
-    /// The present attempt, whichever was asked for.
-    pub present: u32,
+    /// The present attempt, whichever was asked for; `None` of a rank that has not run yet.
+    pub present: Option<u32>,
 }
 
 #[cfg(test)]

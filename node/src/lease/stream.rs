@@ -129,11 +129,12 @@ fn unreached(to: &str, error: &io::Error) -> ApiError {
 
 /// The address that is meant by `rank0:80`, by a full name, or by an address.
 fn place(network: &NetworkId, lease: &LeaseId, to: &str) -> Option<SocketAddr> {
-    if let Ok(address) = to.parse() {
-        return Some(address);
+    if let Ok(address) = to.parse::<SocketAddr>() {
+        return Some(address).filter(|address| address.port() > 0);
     }
     let (host, port) = to.rsplit_once(':')?;
-    let (port, plan) = (port.parse().ok()?, Plan::new(network, lease));
+    let port = port.parse().ok().filter(|port| *port > 0)?;
+    let plan = Plan::new(network, lease);
     let short = host.split('.').next()?;
     let rank = match short {
         "owner" => OWNER,
@@ -180,6 +181,8 @@ mod tests {
             "rank1022:80",
             "example.org:80",
             "rank3:x",
+            "rank3:0",
+            "[fd00::1]:0",
         ] {
             assert_eq!(of(bad), None, "{bad}");
         }

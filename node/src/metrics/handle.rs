@@ -9,8 +9,8 @@ use super::net;
 use super::text::Text;
 use crate::api::Answer;
 use crate::backend::NodeBackend;
-use crate::outbound::Counts;
 use crate::market::{Market, held, waiting};
+use crate::outbound::Counts;
 use gridbay_core::Core;
 use gridbay_ledger::read::Totals;
 use gridbay_protocol::keys::PublicKey;
@@ -25,6 +25,8 @@ struct Facts {
     mempool: usize,
     totals: Totals,
     hosted: usize,
+    copies_kept: usize,
+    copies_refused: u64,
     orders_open: usize,
     free: i64,
     held: Credits,
@@ -49,6 +51,9 @@ impl NodeBackend {
         text.by(("gridbay_discovery_events_total", "kind"), discovery);
         web(&mut text, self.parts.gateway.counts());
         lease::metrics(&mut text, &self.networks().await);
+        let refused = self.parts.clusters.streams_refused();
+        let refused = refused.into_iter().map(|(of, count)| (of.name(), count));
+        text.by(("gridbay_lease_streams_refused", "reason"), refused);
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
         text.gauge("gridbay_up", u8::from(facts.is_ok()));
@@ -73,7 +78,10 @@ fn web(text: &mut Text, counts: &Counts) {
     text.gauge("gridbay_jobs_web_connections_total", counts.connections());
     text.gauge("gridbay_jobs_web_sent_bytes_total", counts.sent());
     text.gauge("gridbay_jobs_web_received_bytes_total", counts.received());
-    text.by(("gridbay_jobs_web_refused_total", "reason"), counts.refused());
+    text.by(
+        ("gridbay_jobs_web_refused_total", "reason"),
+        counts.refused(),
+    );
 }
 
 fn facts(core: &Core, node: PublicKey) -> Facts {
@@ -97,6 +105,8 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         mempool: core.host().mempool_len(),
         totals: state.totals(),
         hosted: core.seller().running(),
+        copies_kept: core.keeper().held().len(),
+        copies_refused: core.keeper().refused(),
         orders_open: core
             .buyer()
             .orders()
@@ -146,6 +156,8 @@ fn market_metrics(text: &mut Text, f: &Facts) {
     text.gauge("gridbay_node_units_offered", f.own_units.0);
     text.gauge("gridbay_node_units_leased", f.own_units.1);
     text.gauge("gridbay_jobs_hosted", f.hosted);
+    text.gauge("gridbay_copies_kept", f.copies_kept);
+    text.gauge("gridbay_copies_refused_total", f.copies_refused);
 }
 
 /// Exact credits: Prometheus reads decimals.
@@ -187,6 +199,8 @@ mod tests {
             mempool: 0,
             totals: Totals::default(),
             hosted: 3,
+            copies_kept: 2,
+            copies_refused: 5,
             orders_open: 2,
             free: -1_500_000,
             held: Credits::ZERO,
@@ -212,6 +226,8 @@ mod tests {
         for line in [
             "gridbay_ledger_height 17",
             "gridbay_jobs_hosted 3",
+            "gridbay_copies_kept 2",
+            "gridbay_copies_refused_total 5",
             "gridbay_account_balance_credits -1.500000",
             "gridbay_net_events_total{kind=\"bytes_in\"} 7",
             "gridbay_net_reach{state=\"private\"} 1",

@@ -127,8 +127,11 @@ impl Gateway {
     /// owner lets no job out, each is told so. Needs a tokio runtime.
     pub fn serve(&self, socket: OwnedFd) -> Option<Service> {
         let listener = StdListener::from(socket);
-        let listener = listener.set_nonblocking(true).and_then(|()| TcpListener::from_std(listener));
-        let listener = listener.inspect_err(|error| tracing::warn!(%error, "a job without the web"));
+        let listener = listener
+            .set_nonblocking(true)
+            .and_then(|()| TcpListener::from_std(listener));
+        let listener =
+            listener.inspect_err(|error| tracing::warn!(%error, "a job without the web"));
         let serving = accept(Arc::clone(&self.0), listener.ok()?);
         Some(Service(tokio::spawn(serving)))
     }
@@ -176,7 +179,9 @@ async fn connection(shared: &Shared, lookups: &Arc<Semaphore>, mut job: TcpStrea
             server.write_all(&early).await
         };
         let told = timeout(ANSWER_TIME, told).await;
-        told.map_err(io::Error::from).flatten().map_err(|_| Refusal::Unreachable)?;
+        told.map_err(io::Error::from)
+            .flatten()
+            .map_err(|_| Refusal::Unreachable)?;
         Ok((request, server))
     };
     match begun.await {
@@ -221,7 +226,9 @@ async fn read(job: &mut TcpStream) -> Result<(Request, Vec<u8>), Refusal> {
             }
         }
     };
-    timeout(HEAD_TIME, whole).await.unwrap_or(Err(Refusal::Late))
+    timeout(HEAD_TIME, whole)
+        .await
+        .unwrap_or(Err(Refusal::Late))
 }
 
 /// A connection to where a request leads, if it may.

@@ -10,7 +10,13 @@ const NAME: usize = 253;
 /// Longest part of it.
 const LABEL: usize = 63;
 /// Headers that are between a client and its proxy.
-const HOP: [&str; 5] = ["connection", "keep-alive", "te", "upgrade", "http2-settings"];
+const HOP: [&str; 5] = [
+    "connection",
+    "keep-alive",
+    "te",
+    "upgrade",
+    "http2-settings",
+];
 
 /// Where a request leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +59,11 @@ pub(super) fn parse(head: &[u8]) -> Result<Request, Refusal> {
     if method == "CONNECT" {
         let (host, port) = authority(target)?;
         let port = port.ok_or(Refusal::Malformed)?;
-        return Ok(Request { host, port, head: None });
+        return Ok(Request {
+            host,
+            port,
+            head: None,
+        });
     }
     let scheme = target.get(..7).ok_or(Refusal::Malformed)?;
     if !scheme.eq_ignore_ascii_case("http://") {
@@ -98,7 +108,11 @@ fn is_header(line: &str) -> bool {
 }
 
 fn passes(line: &str) -> bool {
-    let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let name = line
+        .split(':')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     !name.starts_with("proxy-") && !HOP.contains(&name.as_str())
 }
 
@@ -161,7 +175,11 @@ mod tests {
             ("[::1]:443", Host::Ip(Ipv6Addr::LOCALHOST.into()), 443),
         ] {
             let request = of(&format!("CONNECT {target} HTTP/1.1\r\nHost: x\r\n\r\n"));
-            let expected = Request { host, port, head: None };
+            let expected = Request {
+                host,
+                port,
+                head: None,
+            };
             assert_eq!(request, Ok(expected), "{target}");
         }
     }

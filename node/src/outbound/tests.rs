@@ -20,7 +20,10 @@ struct Table {
 impl Outside for Table {
     fn look_up(&self, name: &str) -> io::Result<Vec<IpAddr>> {
         self.asked.fetch_add(1, Relaxed);
-        self.names.get(name).cloned().ok_or(io::ErrorKind::NotFound.into())
+        self.names
+            .get(name)
+            .cloned()
+            .ok_or(io::ErrorKind::NotFound.into())
     }
 
     fn has_port(&self, port: u16) -> bool {
@@ -28,7 +31,9 @@ impl Outside for Table {
     }
 
     fn reachable(&self, all: Vec<IpAddr>) -> Vec<IpAddr> {
-        all.into_iter().filter(|ip| *ip == IpAddr::from(SERVED)).collect()
+        all.into_iter()
+            .filter(|ip| *ip == IpAddr::from(SERVED))
+            .collect()
     }
 }
 
@@ -45,9 +50,16 @@ async fn world(open: bool) -> World {
     let served = vec![IpAddr::from(SERVED)];
     let near = vec![IpAddr::from([127, 0, 0, 1])];
     let both = [near.clone(), served.clone()].concat();
-    let names = [("far.test", served), ("near.test", near), ("both.test", both)];
+    let names = [
+        ("far.test", served),
+        ("near.test", near),
+        ("both.test", both),
+    ];
     let table = Arc::new(Table {
-        names: names.into_iter().map(|(n, ips)| (n.to_owned(), ips)).collect(),
+        names: names
+            .into_iter()
+            .map(|(n, ips)| (n.to_owned(), ips))
+            .collect(),
         port: server.local_addr().unwrap().port(),
         asked: AtomicUsize::new(0),
     });
@@ -55,7 +67,13 @@ async fn world(open: bool) -> World {
     let socket = StdListener::bind("127.0.0.1:0").unwrap();
     let proxy = socket.local_addr().unwrap();
     let service = gateway.serve(socket.into());
-    World { gateway, table, proxy, server, service }
+    World {
+        gateway,
+        table,
+        proxy,
+        server,
+        service,
+    }
 }
 
 impl World {
@@ -67,7 +85,8 @@ impl World {
 
     async fn connect(&self, host: &str) -> TcpStream {
         let port = self.table.port;
-        self.ask(&format!("CONNECT {host}:{port} HTTP/1.1\r\n\r\n")).await
+        self.ask(&format!("CONNECT {host}:{port} HTTP/1.1\r\n\r\n"))
+            .await
     }
 
     fn refused(&self, reason: &str) -> u64 {
@@ -99,7 +118,10 @@ async fn bytes_pass_both_ways_and_each_end_ends_by_itself() {
     // What follows the head at once is not lost, and the address that may not be is passed over.
     let head = format!("CONNECT both.test:{port} HTTP/1.1\r\nHost: x\r\n\r\nearly");
     let mut job = world.ask(&head).await;
-    let (mut server, _) = timeout(PATIENCE, world.server.accept()).await.unwrap().unwrap();
+    let (mut server, _) = timeout(PATIENCE, world.server.accept())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(exactly(&mut job, CONNECTED.len()).await, CONNECTED);
     assert_eq!(exactly(&mut server, 5).await, "early");
     job.write_all(b" and late").await.unwrap();
@@ -109,7 +131,10 @@ async fn bytes_pass_both_ways_and_each_end_ends_by_itself() {
     drop(server);
     assert_eq!(text(&mut job).await, "an answer");
     let counts = world.gateway.counts();
-    assert_eq!((counts.connections(), world.table.asked.load(Relaxed)), (1, 1));
+    assert_eq!(
+        (counts.connections(), world.table.asked.load(Relaxed)),
+        (1, 1)
+    );
     assert_eq!((counts.sent(), counts.received()), (9, 9));
 }
 
@@ -121,10 +146,16 @@ async fn a_plain_request_reaches_its_server_without_what_is_the_proxys() {
         "GET http://far.test:{port}/a HTTP/1.1\r\nHost: far.test\r\nProxy-Connection: x\r\n\r\n"
     );
     let mut job = world.ask(&head).await;
-    let (mut server, _) = timeout(PATIENCE, world.server.accept()).await.unwrap().unwrap();
+    let (mut server, _) = timeout(PATIENCE, world.server.accept())
+        .await
+        .unwrap()
+        .unwrap();
     let sent = "GET /a HTTP/1.1\r\nHost: far.test\r\nConnection: close\r\n\r\n";
     assert_eq!(exactly(&mut server, sent.len()).await, sent);
-    server.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+    server
+        .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+        .await
+        .unwrap();
     drop(server);
     assert_eq!(text(&mut job).await, "HTTP/1.1 204 No Content\r\n\r\n");
 }
@@ -147,7 +178,10 @@ async fn what_may_not_be_reached_is_refused_and_counted() {
         let before = world.refused(reason);
         let mut job = world.ask(&format!("{head} HTTP/1.1\r\n\r\n")).await;
         let said = text(&mut job).await;
-        assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{head}: {said}");
+        assert!(
+            said.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{head}: {said}"
+        );
         assert_eq!(world.refused(reason), before + 1, "{head}");
     }
     let mut job = world.ask(large.get(..HEAD).unwrap()).await;
@@ -168,14 +202,20 @@ async fn an_owner_that_lets_nobody_out_lets_nobody_out() {
     let world = world(false).await;
     let mut job = world.connect("far.test").await;
     assert!(text(&mut job).await.starts_with("HTTP/1.1 403 "));
-    assert_eq!((world.refused("policy"), world.table.asked.load(Relaxed)), (1, 0));
+    assert_eq!(
+        (world.refused("policy"), world.table.asked.load(Relaxed)),
+        (1, 0)
+    );
 }
 
 #[tokio::test]
 async fn connections_end_with_the_job() {
     let mut world = world(true).await;
     let mut job = world.connect("far.test").await;
-    let (mut server, _) = timeout(PATIENCE, world.server.accept()).await.unwrap().unwrap();
+    let (mut server, _) = timeout(PATIENCE, world.server.accept())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(exactly(&mut job, CONNECTED.len()).await, CONNECTED);
     drop(world.service.take());
     assert_eq!(text(&mut server).await, "");
@@ -194,7 +234,10 @@ async fn a_job_has_so_many_connections_and_no_more() {
     let mut open = Vec::new();
     for _ in 0..PER_JOB {
         let mut job = world.connect("far.test").await;
-        let (server, _) = timeout(PATIENCE, world.server.accept()).await.unwrap().unwrap();
+        let (server, _) = timeout(PATIENCE, world.server.accept())
+            .await
+            .unwrap()
+            .unwrap();
         assert_eq!(exactly(&mut job, CONNECTED.len()).await, CONNECTED);
         open.push((job, server));
     }

@@ -8,7 +8,7 @@
 //! gridbay-rank lead hosts|mpi|dask PROGRAM…   rank 0 runs the program, the others serve it
 //! gridbay-rank relay                          does nothing, and so holds the unit of a relay
 //! gridbay-rank exec RANK COMMAND…             runs a command on another rank, as `ssh` would
-//! gridbay-rank hold                           runs what the lease's owner signs
+//! gridbay-rank hold RUNTIME…                  runs what the lease's owner signs
 //! ```
 //!
 //! 1. Every rank but 0 serves commands (`serve`) until rank 0 says that all is over.
@@ -84,13 +84,16 @@ fn run(words: &[impl AsRef<OsStr>]) -> io::Result<i32> {
             Some(kind) => lead::lead(kind, program),
             None => usage(),
         },
-        ["hold"] => hold::hold(),
+        // What follows is for the market alone.
+        ["hold", ..] => hold::hold(),
         _ => usage(),
     }
 }
 
 fn usage() -> io::Result<i32> {
-    let lines = "gridbay-rank exec RANK COMMAND…\ngridbay-rank lead hosts|mpi|dask PROGRAM…\ngridbay-rank hold";
+    let lines = "gridbay-rank exec RANK COMMAND…\n\
+                 gridbay-rank lead hosts|mpi|dask PROGRAM…\n\
+                 gridbay-rank hold RUNTIME…";
     writeln!(io::stderr(), "{lines}")?;
     Ok(USAGE)
 }

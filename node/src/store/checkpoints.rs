@@ -111,6 +111,19 @@ impl CheckpointStore {
         read_chunk(&self.contents(), Path::new(&id.to_hex()), from, most).ok()
     }
 
+    /// The same of a content that a task names.
+    pub fn chunk_of(
+        &self,
+        order: &OrderKey,
+        task: u32,
+        id: &ContentId,
+        from: u64,
+        most: usize,
+    ) -> Option<(u64, Vec<u8>)> {
+        let folder = self.task(order, task);
+        read_chunk(&folder, Path::new(&id.to_hex()), from, most).ok()
+    }
+
     /// Forgets all that a task had named but for these.
     pub fn keep(
         &self,

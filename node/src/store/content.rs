@@ -1,4 +1,5 @@
-//! Contents by hash: input files of this node's own orders, served to the sellers that run them.
+//! Contents by hash: input files of this node's own orders, served to the sellers that run them
+//! ([`gridbay_core::buyer::Share`]).
 //!
 //! A content is written to a temporary name, hashed, and renamed to its id, so a file named by an
 //! id is whole. Reading checks nothing again: the node that fetches a content checks its hash.

@@ -3,6 +3,7 @@
 
 pub mod checkpoints;
 pub mod content;
+pub mod copies;
 pub mod marks;
 pub mod orders;
 pub mod snapshot;

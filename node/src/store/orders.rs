@@ -17,7 +17,7 @@ use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
 /// Earlier attempts at a task whose output is kept until the job ends.
-const OUTPUTS: u32 = 4;
+pub const OUTPUTS: u32 = 4;
 
 /// The store: a folder.
 #[derive(Clone, Debug)]

@@ -12,6 +12,7 @@ mod isolation;
 mod job;
 mod joining;
 mod ledger;
+mod logs;
 mod market;
 mod routes;
 mod served;

@@ -317,35 +317,6 @@ async fn the_same_key_does_the_deed_once() {
     at.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn logs_come_in_pieces_with_their_offsets() {
-    let at = Served::start(&[]).await;
-    let (id, order) = job(&at).await;
-    // More than two pieces; the answers of the seller are played.
-    let said: Vec<u8> = (0..600_000u32).map(|n| n as u8).collect();
-    let orders = at.world.orders();
-    orders.append(&order, 0, false, 0, &said).unwrap();
-    let (mut all, mut from, mut pieces) = (Vec::new(), 0u64, 0);
-    let cancel = format!("/jobs/{id}/cancel");
-    let _ended: JobRecord = at.client().post(&cancel, &(), None).await.unwrap();
-    at.world.job_in(&id, JobState::Cancelled).await;
-    loop {
-        let path = format!("/jobs/{id}/logs?stream=stdout&from={from}");
-        let answer = at.client().download(&path).await.unwrap();
-        let header = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
-        let (next, last) = (header("gridbay-next-offset"), header("gridbay-last"));
-        all.extend_from_slice(&body(answer, 1 << 20).await.unwrap());
-        from = next.parse().unwrap();
-        assert_eq!(from, all.len() as u64);
-        pieces += 1;
-        if last == "true" {
-            break;
-        }
-    }
-    assert!(all == said && pieces == 3, "{} in {pieces}", all.len());
-    at.stop().await;
-}
-
 #[tokio::test]
 async fn files_are_streamed_and_links_are_not_followed() {
     let at = Served::start(&[]).await;

@@ -17,6 +17,7 @@ use gridbay_node::outbound::Gateway;
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::checkpoints::CheckpointStore;
 use gridbay_node::store::content::ContentStore;
+use gridbay_node::store::copies;
 use gridbay_node::store::marks::MarkBook;
 use gridbay_node::store::orders::OrderStore;
 use gridbay_node::store::transfers::TransferStore;
@@ -179,6 +180,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         clusters: Clusters::new(genesis.network(), 0),
         gateway: gateway.clone(),
         checkpoints: CheckpointStore::open(dir.path().join("checkpoints"), |_, _| true).unwrap(),
+        copies: copies::open(dir.path()).unwrap(),
         jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos, GRACE).unwrap(),
         room: room.clone(),
         grace: GRACE,

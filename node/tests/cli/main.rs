@@ -202,13 +202,19 @@ async fn detached_jobs_are_found_again() {
     let logs = gridbay(data, &["job", "logs", "--label", &id]).await;
     assert_eq!(logs.out, "0: one\n0: two\n0: three");
     for (word, number, why) in [
-        ("--rank", "9", "the job has no rank 9, only 0 to 0"),
-        ("--attempt", "99", "there is no attempt 99"),
+        ("--rank", "9", "why: no such rank"),
+        ("--attempt", "99", "why: no such attempt"),
     ] {
         let none = gridbay(data, &["job", "logs", &id, word, number]).await;
         assert_eq!(none.code, 3);
         assert!(none.err.contains(why), "{}", none.err);
     }
+    let none = gridbay(data, &["job", "logs", "-f", "--rank", "1", &id]).await;
+    assert_eq!(none.code, 3, "{}", none.err);
+    // A rank of several that has not what was asked for is passed over.
+    let ran = gridbay(data, &["run", "--detach", "-n", "2", "true"]).await;
+    let logs = gridbay(data, &["job", "logs", "--attempt", "0", ran.out.trim()]).await;
+    assert_eq!((logs.code, logs.out.as_bytes()), (0, STDOUT));
     let open = gridbay(data, &["job", "list"]).await;
     assert_eq!(open.out.lines().count(), 1, "headings only: {}", open.out);
     let run = gridbay(data, &["run", "-o", "json", "true"]).await.json();
@@ -232,7 +238,18 @@ async fn failures_have_three_lines_and_a_code() {
         assert_eq!(ran.code, code, "{words:?}: {}", ran.err);
         assert_eq!(ran.err.lines().count(), lines, "{}", ran.err);
         assert!(ran.err.starts_with("gridbay: ") && ran.out.is_empty());
+        let json = gridbay(data, &[words, &["-o", "json"]].concat()).await;
+        let told: Value = serde_json::from_str(&json.err).unwrap();
+        assert_eq!(
+            (json.code, told["exit"].as_i64()),
+            (code, Some(code.into()))
+        );
+        assert!(ran.err.contains(told["why"].as_str().unwrap()), "{told}");
     }
+    let wrong = gridbay(data, &["jobs", "-o", "json"]).await;
+    let told: Value = serde_json::from_str(&wrong.err).unwrap();
+    assert_eq!((wrong.code, told["exit"].as_i64()), (2, Some(2)));
+    assert!(told["why"].as_str().unwrap().contains("'jobs'"), "{told}");
     let dir = at.stop().await;
     let ran = gridbay(dir.path(), &["node", "status"]).await;
     assert_eq!(ran.code, 7);

@@ -10,6 +10,7 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use gridbay_node::api::types::*;
+use gridbay_node::api::{ApiError, ErrorCode};
 use gridbay_node::doctor::Finding;
 use gridbay_node::overlay::{Nat, Reach, Router as Gateway};
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId};
@@ -177,10 +178,23 @@ struct Piece {
     rank: u32,
     stream: Stream,
     from: u64,
+    attempt: Option<u32>,
 }
 
-/// Four bytes at a time, so that readers have to put pieces together.
-async fn logs(Query(piece): Query<Piece>) -> impl IntoResponse {
+/// Four bytes at a time, so that readers have to put pieces together. Each rank had one attempt.
+async fn logs(
+    State(jobs): State<Arc<Jobs>>,
+    Place(id): Place<JobId>,
+    Query(piece): Query<Piece>,
+) -> Result<impl IntoResponse, ApiError> {
+    let Json(record) = describe(State(jobs), Place(id)).await;
+    let none = |why: &str| Err(ApiError::new(ErrorCode::NotFound, why, "look"));
+    if piece.rank >= record.nodes {
+        return none("no such rank");
+    }
+    if piece.attempt.is_some_and(|attempt| attempt > 0) {
+        return none("no such attempt");
+    }
     let said = match (piece.rank, piece.stream) {
         (0, Stream::Stdout) => STDOUT,
         _ => &[],
@@ -191,8 +205,9 @@ async fn logs(Query(piece): Query<Piece>) -> impl IntoResponse {
     let headers = [
         ("gridbay-next-offset", next.to_string()),
         ("gridbay-last", (bytes.len() == rest.len()).to_string()),
+        ("gridbay-present-attempt", "0".to_owned()),
     ];
-    (headers, bytes)
+    Ok((headers, bytes))
 }
 
 /// The same answer to each `GET` of an address.

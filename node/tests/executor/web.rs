@@ -43,10 +43,14 @@ fn a_job_that_asked_reaches_the_proxy_and_neither_host_nor_lan() {
     .collect();
     places.extend(own().map(|ip| format!("{ip}:443")));
     places.push("1.1.1.1:22".to_owned());
-    let asked: String = places.iter().map(|place| format!("ask '{place}'\n")).collect();
+    let asked: String = places
+        .iter()
+        .map(|place| format!("ask '{place}'\n"))
+        .collect();
     let mut spec = bench.shell("web", "");
     spec.argv = vec!["bash".to_owned(), "-c".to_owned()];
-    spec.argv.push(format!("{ASK}echo $https_proxy $no_proxy\n{asked}"));
+    spec.argv
+        .push(format!("{ASK}echo $https_proxy $no_proxy\n{asked}"));
     spec.internet = true;
     bench.start(&spec);
 
@@ -62,7 +66,11 @@ fn a_job_that_asked_reaches_the_proxy_and_neither_host_nor_lan() {
     assert_eq!(ends.read(&mut [0]).unwrap(), 0, "the end of the job");
     assert_eq!(end.exit, Exit::Exited(0));
     let mut said = "http://127.0.0.1:3128 localhost,127.0.0.1,::1\n".to_owned();
-    said.extend(places.iter().map(|place| format!("{place} HTTP/1.1 403 Forbidden\r\n")));
+    said.extend(
+        places
+            .iter()
+            .map(|place| format!("{place} HTTP/1.1 403 Forbidden\r\n")),
+    );
     assert_eq!(bench.stdout("web"), said);
 }
 

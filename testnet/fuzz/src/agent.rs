@@ -1,5 +1,7 @@
 //! The messages of agents between nodes, their records on disk, and the adverts that they believe.
 
+mod said;
+
 use crate::golden::{self, Family, NETWORK};
 use crate::ledgers::{self, Ledger};
 use crate::{Target, Verdict, decoder, strict};
@@ -11,9 +13,10 @@ use gridbay_core::agent::{
 use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Relaying, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
 use gridbay_core::cluster::{Card, Cluster, Member, RANKS, RelayWay, Visit};
+use gridbay_core::keeper::KeepRefusal;
 use gridbay_core::key::OrderKey;
 use gridbay_core::presence::{Presence, Reach, Way};
-use gridbay_core::relay::{ByRelay, Carried, Link, Links, Signed, Tickets, Wish};
+use gridbay_core::relay::{Signed, Tickets, Wish};
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::{BYTES as WITHHELD_BYTES, Withheld};
 use gridbay_protocol::checkpoint::{MANIFEST_BYTES, Manifest};
@@ -24,6 +27,7 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::{BuyPart, Group, Step};
 use gridbay_protocol::units::{Credits, Price};
+use said::{carried, copy, links};
 use std::sync::LazyLock;
 
 pub(crate) const REQUEST: Target = decoder(
@@ -153,37 +157,6 @@ fn visit() -> Signed<Visit> {
     Signed::new(&NETWORK, visit, &key)
 }
 
-fn links() -> Signed<Links> {
-    let by = ByRelay {
-        ticket: [0x71; 16],
-        sent: 70_000,
-        received: 5,
-        answers: true,
-        used: true,
-    };
-    let link = Link {
-        node: ledgers::key(9).public(),
-        reached: true,
-        relayed: vec![by],
-    };
-    let said = Links {
-        lease: JOB_ID.lease,
-        links: vec![link],
-    };
-    Signed::new(&NETWORK, said, &ledgers::key(9))
-}
-
-fn carried() -> Signed<Carried> {
-    let said = Carried {
-        carries: JOB_ID.lease,
-        paid_by: None,
-        places: card().places,
-        left: 1 << 30,
-        bytes: vec![[70_000, 5]],
-    };
-    Signed::new(&NETWORK, said, &ledgers::key(8))
-}
-
 fn requests() -> Vec<AgentRequest> {
     let poll = PollJob {
         job: JOB_ID,
@@ -218,6 +191,7 @@ fn requests() -> Vec<AgentRequest> {
             content: ContentId([0xcd; 32]),
             from: 1 << 19,
         },
+        AgentRequest::Keep(Box::new(copy())),
     ]
 }
 
@@ -256,6 +230,8 @@ fn replies() -> Vec<AgentReply> {
         AgentReply::Carried(Box::new(carried())),
         AgentReply::Mirror(7_412),
         AgentReply::Adverts(golden::values(Family::Advert)),
+        AgentReply::NotKept(KeepRefusal::NoLease),
+        AgentReply::Copy(Box::new(copy())),
         AgentReply::Checkpoint {
             manifest: b"a manifest".to_vec(),
             age_ms: 1_500,

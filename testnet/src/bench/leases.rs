@@ -12,7 +12,7 @@
 //! 4. Once all are ended, no process of a rank is left, and the seller knows no lease.
 
 use super::crowd::{mib, pid_of, until, used};
-use crate::network::plan::{Plan, credits, offer};
+use crate::network::plan::{Pace, Plan, credits, offer};
 use crate::network::{Network, Node, Part, RunFolder, cli, find_processes};
 use crate::say::Progress;
 use anyhow::{Context as _, ensure};
@@ -30,7 +30,7 @@ const OF_A_BUYER: u32 = 32;
 /// Orders of a lease beyond the first at the most.
 const AGAIN: u32 = 2;
 /// Commands at a time.
-const AT_A_TIME: usize = 8;
+const AT_A_TIME: usize = 24;
 /// Until leases that stand are idle, and for how long CPU is counted then.
 const SETTLE: Duration = Duration::from_secs(20);
 /// MiB of an idle lease at the seller's node.
@@ -43,6 +43,8 @@ pub(crate) struct Options {
     pub(crate) program: PathBuf,
     /// Leases, 1 or more.
     pub(crate) leases: u32,
+    /// Of the network.
+    pub(crate) pace: Pace,
     /// Leave the run's folder.
     pub(crate) keep: bool,
 }
@@ -50,10 +52,11 @@ pub(crate) struct Options {
 /// The figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
+    /// Of the network.
+    pub(crate) pace: Pace,
     /// Leases at once.
     pub(crate) leases: u32,
-    /// Orders that were sent again, because they expired: rounds take a second here, and two cores
-    /// run all of this.
+    /// Orders that were sent again, because they expired.
     pub(crate) again: u32,
     /// From the first order until all of them stood, in seconds.
     pub(crate) seconds: f64,
@@ -119,6 +122,7 @@ struct Held<'a> {
 pub(crate) async fn run(options: &Options, progress: &Progress) -> anyhow::Result<Figures> {
     let buyers = options.leases.div_ceil(OF_A_BUYER) as usize;
     let plan = Plan {
+        pace: options.pace,
         log: "warn".to_owned(),
         validators: vec![vec![]; 4],
         disk_mib: 64,
@@ -189,6 +193,7 @@ async fn measure(
     .await?;
     progress.tell("nothing is left of them");
     Ok(Figures {
+        pace: options.pace,
         leases: options.leases,
         again: held.iter().map(|held| held.again).sum(),
         seconds,
@@ -279,6 +284,7 @@ mod tests {
     #[test]
     fn memory_has_a_bar() {
         let figures = |memory_mib| Figures {
+            pace: Pace::WideArea,
             leases: 200,
             again: 0,
             seconds: 60.0,

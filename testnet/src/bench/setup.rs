@@ -2,12 +2,13 @@
 //! the block that decides the lease until every member has reached every other. The buyer's node
 //! measures it, as it does for every lease.
 //!
-//! Four validators, which sell nothing, and as many sellers of one unit as the largest lease has;
+//! The network goes as fast as federations do unless told otherwise: at the pace of tests its blocks
+//! alone keep two cores busy, and are measured as well. Four validators, which sell nothing, and as many sellers of one unit as the largest lease has;
 //! all on this machine, which also runs the jobs. After that, work that moves data between four
 //! members ([`moved`](super::moved)).
 
 use super::moved::{self, Moved};
-use crate::network::plan::{Plan, credits, offer};
+use crate::network::plan::{Pace, Plan, credits, offer};
 use crate::network::{Network, RunFolder};
 use crate::say::Progress;
 use anyhow::{Context as _, bail, ensure};
@@ -37,6 +38,8 @@ pub(crate) struct Options {
     pub(crate) most: u32,
     /// Leases of each size.
     pub(crate) rounds: u16,
+    /// Of the network.
+    pub(crate) pace: Pace,
     /// Leave the run's folder.
     pub(crate) keep: bool,
 }
@@ -55,6 +58,8 @@ pub(crate) struct Row {
 /// The figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
+    /// Of the network.
+    pub(crate) pace: Pace,
     /// Smallest leases first.
     pub(crate) setup: Vec<Row>,
     /// Work that moves data.
@@ -97,6 +102,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let folder = RunFolder::create(&name)?;
     let sellers = options.most as usize;
     let plan = Plan {
+        pace: options.pace,
         log: "warn".to_owned(),
         validators: vec![vec![]; 4],
         disk_mib: 64,
@@ -128,7 +134,11 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         });
     }
     let moved = moved::measure(buyer, progress).await?;
-    Ok(Figures { setup, moved })
+    Ok(Figures {
+        pace: options.pace,
+        setup,
+        moved,
+    })
 }
 
 /// 2, 4, 8 and so on.
@@ -206,6 +216,7 @@ mod tests {
             median_ms,
         };
         let figures = |ms| Figures {
+            pace: Pace::WideArea,
             setup: vec![row(2, 9_000), row(32, ms)],
             moved: vec![],
         };

@@ -2,6 +2,7 @@
 
 use super::runtime::program;
 use crate::bench::{crowd, hostile, leases, network, orders, put, setup, transfers};
+use crate::network::plan::Pace;
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
@@ -38,6 +39,9 @@ pub(super) struct LeasesArgs {
     /// Leases
     #[arg(short = 'n', long, default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..=512))]
     leases: u32,
+    /// How fast the network goes: as federations are founded, or as tests and shows
+    #[arg(long, value_enum, default_value_t = Pace::WideArea)]
+    pace: Pace,
     /// Fail if one takes more than 2 MiB of its seller's node
     #[arg(long)]
     check: bool,
@@ -78,6 +82,9 @@ pub(super) struct SetupArgs {
     /// Leases of each size
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..=100))]
     rounds: u16,
+    /// How fast the network goes: as federations are founded, or as tests and shows
+    #[arg(long, value_enum, default_value_t = Pace::WideArea)]
+    pace: Pace,
     /// Fail if 32 members take more than 3 s
     #[arg(long)]
     check: bool,
@@ -236,6 +243,7 @@ impl LeasesArgs {
         let options = leases::Options {
             program: program()?,
             leases: self.leases,
+            pace: self.pace,
             keep: self.keep,
         };
         let figures = leases::run(&options, &Progress::new()).await?;
@@ -314,6 +322,7 @@ impl SetupArgs {
             program: program()?,
             most: self.most,
             rounds: self.rounds,
+            pace: self.pace,
             keep: self.keep,
         };
         let figures = setup::run(options, &Progress::new()).await?;

@@ -36,7 +36,7 @@ pub(super) async fn found(
     let mut words: Vec<String> = vec!["found".into(), "--name".into(), plan.name.clone()];
     words.extend([
         "--policy".into(),
-        "local".into(),
+        plan.pace.word().into(),
         "--out".into(),
         text(&file),
     ]);
@@ -44,7 +44,10 @@ pub(super) async fn found(
         words.extend(["--member".into(), text(path)]);
     }
     for class in plan.classes() {
-        words.extend(["--class".into(), class_text(&class)]);
+        words.extend([
+            "--class".into(),
+            class_text(&class, plan.pace.policy().slot_ms()),
+        ]);
     }
     let first = folder.data(&Plan::validator_name(0));
     cli::run(program, &first, &words).await?;
@@ -82,10 +85,10 @@ async fn describe(
     Ok(file)
 }
 
-/// A class as `found --class` takes it.
-fn class_text(class: &Class) -> String {
+/// A class as `found --class` takes it, in a network whose slots last so long.
+fn class_text(class: &Class, slot_ms: u64) -> String {
     let Class { name, key, .. } = class;
-    let price = class.reference_price.hourly(Plan::policy().slot_ms());
+    let price = class.reference_price.hourly(slot_ms);
     format!(
         "name={name},vcpu={},memory={}MiB,disk={}MiB,gpu={},price={price}",
         key.vcpu, key.memory_mib, key.disk_mib, key.gpu

@@ -2,19 +2,50 @@
 
 use super::seat::Seat;
 use anyhow::bail;
+use clap::ValueEnum;
 use gridbay_node::api::types::OfferRequest;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT, Price};
+use serde::Serialize;
 use std::collections::BTreeMap;
+
+/// How fast a federation goes: one of the paces that `found --policy` knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// Four blocks a second, rounds of 1 s, slots of 2 s: for tests and shows, which wait for them.
+    Local,
+    /// A block a second, rounds of 5 s, slots of 60 s: what federations are founded with.
+    WideArea,
+}
+
+impl Pace {
+    /// Its name as an option's value.
+    pub fn word(self) -> &'static str {
+        match self {
+            Pace::Local => "local",
+            Pace::WideArea => "wide-area",
+        }
+    }
+    /// The policy that is founded with it.
+    pub fn policy(self) -> Policy {
+        match self {
+            Pace::Local => Policy::local(),
+            Pace::WideArea => Policy::wide_area(),
+        }
+    }
+}
 
 /// A federation to be founded.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Name of the network.
     pub name: String,
+    /// How fast it goes.
+    pub pace: Pace,
     /// Founding members: each runs a validator and sells what is listed.
     pub validators: Vec<Vec<OfferRequest>>,
     /// Nodes that join by invitation and sell nothing.
@@ -48,6 +79,7 @@ impl Plan {
         };
         Plan {
             name: name.to_owned(),
+            pace: Pace::Local,
             validators: (0..n).map(seller).collect(),
             buyers,
             endowment: credits(10_000),
@@ -96,13 +128,9 @@ impl Plan {
     pub fn buyer_name(i: usize) -> String {
         format!("b{}", i + 1)
     }
-    /// Pacing: blocks every 250 ms, rounds of 1 s, slots of 2 s.
-    pub fn policy() -> Policy {
-        Policy::local()
-    }
     /// Both classes, ascending by id.
     pub fn classes(&self) -> Vec<Class> {
-        let slot_ms = Plan::policy().slot_ms();
+        let slot_ms = self.pace.policy().slot_ms();
         let class = |name: &str, vcpu, memory_mib, hourly| Class {
             name: name.to_owned(),
             key: ClassKey {

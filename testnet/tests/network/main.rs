@@ -8,6 +8,7 @@
 mod checkpoints;
 mod cluster;
 mod contract;
+mod copies;
 mod disk;
 mod find;
 mod held;

@@ -23,7 +23,9 @@ done
 "#;
 
 fn request(internet: bool, nodes: u32, places: &[String]) -> JobRequest {
-    let words = ["bash", "-c", SCRIPT, "bash"].map(str::to_owned).into_iter();
+    let words = ["bash", "-c", SCRIPT, "bash"]
+        .map(str::to_owned)
+        .into_iter();
     JobRequest {
         worth: None,
         name: None,
@@ -106,10 +108,15 @@ async fn only_jobs_that_ask_reach_the_web_and_only_by_sellers_that_allow_it() {
 
     // Each seller has two units of the class, and one of the two sellers lets jobs out.
     let three = request(true, 3, &[]);
-    let refused = buyer.post::<JobRecord>("/jobs", &three, Some("three")).await;
+    let refused = buyer
+        .post::<JobRecord>("/jobs", &three, Some("three"))
+        .await;
     let refused = refused.unwrap_err();
     let said = format!("{refused:?}");
-    assert!(said.contains("3 units with the internet for jobs are needed"), "{said}");
+    assert!(
+        said.contains("3 units with the internet for jobs are needed"),
+        "{said}"
+    );
 
     let places = near();
     let silent = printed(&buyer, "silent", &request(false, 1, &places)).await;
@@ -120,7 +127,10 @@ async fn only_jobs_that_ask_reach_the_web_and_only_by_sellers_that_allow_it() {
     let denied = "403\n".repeat(places.len());
     assert_eq!(asked, format!("http://127.0.0.1:3128\n{denied}"));
     let metrics = network.node("v1").client().metrics().await.unwrap();
-    let count = format!("gridbay_jobs_web_refused_total{{reason=\"address\"}} {}", places.len());
+    let count = format!(
+        "gridbay_jobs_web_refused_total{{reason=\"address\"}} {}",
+        places.len()
+    );
     assert!(metrics.contains(&count), "{metrics}");
     network.stop().unwrap();
 }

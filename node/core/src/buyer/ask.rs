@@ -102,7 +102,7 @@ impl Buyer {
             self.relay(key, market, signer, now, effects);
             self.introduce(key, now_ms, effects);
             self.end_led(key, now_ms);
-            self.ask_checkpoints(key, now, effects);
+            self.ask_checkpoints(key, state, now, effects);
             self.plan(key, state, now, effects);
             busy |= self.orders.get(&key).is_some_and(|a| a.tasks.is_busy());
         }
@@ -195,7 +195,7 @@ impl Buyer {
                 let at = (state.height(), now.mono_ms);
                 self.note_polls(key, &polls, reply.as_ref(), at);
                 self.poll_answered(key, &polls, reply, now, effects);
-                self.ask_checkpoints(key, now, effects);
+                self.ask_checkpoints(key, state, now, effects);
                 self.plan(key, state, now, effects);
             }
         }
@@ -334,9 +334,14 @@ impl Buyer {
             return;
         };
         let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
+        let ran = agent.tasks.was_under_way(&report.job);
         let Some(progress) = agent.tasks.report(poll, report, now) else {
             return;
         };
+        if !ran && agent.tasks.was_under_way(&report.job) {
+            // Its start is still known after a restart.
+            agent.touch();
+        }
         for (stderr, from, bytes) in [
             (false, poll.stdout_from, &report.stdout),
             (true, poll.stderr_from, &report.stderr),

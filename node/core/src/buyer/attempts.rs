@@ -109,9 +109,14 @@ impl History {
         *self == History::default()
     }
 
-    /// Notes that an attempt begins. One that is asked for again after a restart is the same.
+    /// Notes that an attempt begins. One that is asked for again after a restart is the same: at
+    /// its place it has run since it was first seen to.
     pub(super) fn begin(&mut self, number: u32, place: &Place, told: usize) {
-        if self.attempts.last().is_some_and(|a| a.number == number) {
+        if let Some(known) = self.attempts.last().filter(|a| a.number == number) {
+            let at = (known.lease, known.offer, known.node);
+            if at == (Some(place.lease), place.offer, place.node) && known.end.is_none() {
+                return;
+            }
             self.attempts.pop();
         }
         self.attempts.push(Attempt {
@@ -243,6 +248,24 @@ mod tests {
         task.runs(4, 100_000);
         task.end(4, AttemptEnd::Done, None, 200_000);
         assert_eq!(task.lost_ms, 6_500);
+    }
+
+    #[test]
+    fn an_attempt_that_is_asked_for_again_has_run_since_it_was_first_seen() {
+        let mut task = History::default();
+        task.begin(0, &place(), 16);
+        task.runs(0, 1_000);
+        // The buyer's node was started anew.
+        task.begin(0, &place(), 16);
+        task.runs(0, 9_000);
+        assert_eq!(task.attempts[0].started_ms, 1_000);
+        // Its unit was gone when the node came back: it runs elsewhere.
+        let node = SecretKey::from_seed(&[2; 32]).public();
+        let elsewhere = Place { node, ..place() };
+        task.begin(0, &elsewhere, 16);
+        assert_eq!((task.attempts.len(), task.attempts[0].started_ms), (1, 0));
+        task.runs(0, 9_500);
+        assert_eq!(task.attempts[0].started_ms, 9_500);
     }
 
     #[test]

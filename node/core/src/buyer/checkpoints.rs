@@ -7,11 +7,13 @@
 //!    the run has used its grace and what it kept has come, or cannot come any more.
 //! 3. So does a run that was under way before this node was restarted, and whose unit is gone when
 //!    it is back: its seller knows its last state for some time.
-//! 4. The last checkpoint of a task is forgotten when a newer one is recorded on disk, or the task
+//! 4. Of a run whose seller says nothing more, others may have a copy (`copies`).
+//! 5. The last checkpoint of a task is forgotten when a newer one is recorded on disk, or the task
 //!    needs none any more.
 
 use super::Buyer;
 use super::attempts::{AttemptEnd, Kept};
+use super::copies::{Seek, Sellers};
 use super::leaving::{ARRIVE_MS, LEAVE_MS, Leaving};
 use super::order::OrderAgent;
 use super::record::TaskRecord;
@@ -24,6 +26,7 @@ use crate::input::Now;
 use crate::key::OrderKey;
 use gridbay_ledger::State;
 use gridbay_protocol::checkpoint::{Checkpoint, Snapshot};
+use gridbay_protocol::ids::OfferId;
 
 impl Tasks {
     /// The tasks as they were recorded before a restart. Their last runs may still be alive at
@@ -61,7 +64,7 @@ impl Tasks {
     }
 
     /// Whether an attempt was seen running, be it before a restart.
-    fn was_under_way(&self, job: &RunId) -> bool {
+    pub(super) fn was_under_way(&self, job: &RunId) -> bool {
         let record = self.records.get(job.task as usize);
         let attempt = record.and_then(|record| record.history.under_way());
         attempt.is_some_and(|attempt| attempt.number == job.attempt)
@@ -109,6 +112,8 @@ impl Tasks {
                     run,
                     until_ms: now.mono_ms + grace + LEAVE_MS,
                     most_ms: now.mono_ms + grace + ARRIVE_MS,
+                    given_up: false,
+                    sought: false,
                     end,
                     market,
                 };
@@ -132,8 +137,10 @@ impl Tasks {
         }
     }
 
-    /// Ends the waiting for runs that had their time.
-    pub(super) fn give_up_waiting(&mut self, now: Now) -> bool {
+    /// Ends the waiting for runs that had their time; before, others are asked for copies. Whether
+    /// there were any, and the runs that others are to be asked about.
+    pub(super) fn give_up_waiting(&mut self, seller: Sellers<'_>, now: Now) -> (bool, Vec<Seek>) {
+        let mut seeks = Vec::new();
         let late =
             |(task, l): (&u32, &Leaving)| (l.waits_until_ms() <= now.mono_ms).then_some(*task);
         let late: Vec<u32> = self.leaving.iter().filter_map(late).collect();
@@ -146,9 +153,12 @@ impl Tasks {
             if let Some(record) = self.records.get_mut(*task as usize) {
                 record.history.stands_still(number, heard_wall);
             }
-            self.arrive(*task, now);
+            match self.seek(*task, seller, now) {
+                Some(seek) => seeks.push(seek),
+                None => self.arrive(*task, now),
+            }
         }
-        !late.is_empty()
+        (!late.is_empty(), seeks)
     }
 
     /// The runs whose progress is to be asked for now: those that were not asked for a while, and
@@ -232,16 +242,22 @@ impl OrderAgent {
 
 impl Buyer {
     /// Asks for the progress of the runs of an order whose time has come.
-    pub(super) fn ask_checkpoints(&mut self, key: OrderKey, now: Now, effects: &mut Vec<Effect>) {
+    pub(super) fn ask_checkpoints(
+        &mut self,
+        key: OrderKey,
+        state: &State,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
         let Some(keeps) = agent.order().spec.checkpoint.clone() else {
             return;
         };
-        if agent.tasks.give_up_waiting(now) {
-            agent.touch();
-        }
+        let seller = |offer: &OfferId| state.offer(offer).map(|offer| offer.seller);
+        let (gave_up, seeks) = agent.tasks.give_up_waiting(&seller, now);
+        Buyer::ask_keepers(key, seeks, effects);
         let every_ms = u64::from(keeps.every_seconds) * 1_000;
         for run in agent.tasks.due_for_checkpoint(every_ms, now) {
             effects.push(Effect::FetchCheckpoint {
@@ -249,6 +265,9 @@ impl Buyer {
                 job: run.job,
                 from: run.node,
             });
+        }
+        if gave_up {
+            self.after_loss(key);
         }
     }
 
@@ -303,8 +322,11 @@ impl Buyer {
                 keep: agent.tasks.progress(job.task),
             });
         }
-        if agent.tasks.is_leaving(job) && last {
-            agent.tasks.arrive(job.task, now);
+        match agent.tasks.leaving.get(&job.task) {
+            Some(left) if left.run.job != *job || !(last || left.given_up) => {}
+            Some(left) if failed && !left.sought => agent.tasks.give_up(job.task),
+            Some(_) => agent.tasks.arrive(job.task, now),
+            None => {}
         }
         agent.touch();
         self.after_loss(key);

@@ -133,6 +133,9 @@ impl Buyer {
         };
         match agent.introductions.guests.visit(visit, now_ms) {
             true => AgentReply::Ok,
+            false if agent.introductions.guests.has_dismissed(&visit.key) => {
+                AgentReply::Refused(StartRefusal::Dismissed)
+            }
             false => AgentReply::Refused(StartRefusal::NotBuyer),
         }
     }

@@ -60,6 +60,7 @@ impl Try {
             | StartRefusal::NoUnit
             | StartRefusal::OtherWork
             | StartRefusal::NotBuyer
+            | StartRefusal::Dismissed
             | StartRefusal::Invalid
             | StartRefusal::NoRoom
             | StartRefusal::NoNetwork

@@ -4,20 +4,25 @@
 //! 1. A node asks for itself, over a connection with its own key, with a signature of the key that
 //!    was admitted: nobody brings a stranger along.
 //! 2. A key has one node in a lease; the one that asked last, once the other has been silent.
-//! 3. A place is kept for [`LAPSE_MS`]. It is given back at once when the key is dismissed.
+//! 3. A place is kept for [`LAPSE_MS`]. It is given back at once when the key is dismissed, and the
+//!    node that asks again is told so, unless this one was started anew meanwhile.
 
 use crate::cluster::{GUESTS, Visit};
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Milliseconds after which a guest that does not ask again is gone.
 const LAPSE_MS: u64 = 30_000;
+/// Dismissed keys of an order that are remembered.
+const DISMISSED: usize = 256;
 
 /// Whom an order's owner admits, and who came.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Guests {
     admitted: BTreeSet<PublicKey>,
+    /// Keys that were dismissed, the last ones: their nodes are told so.
+    dismissed: VecDeque<PublicKey>,
     /// By lease and key.
     here: BTreeMap<(LeaseId, PublicKey), Guest>,
 }
@@ -33,7 +38,16 @@ impl Guests {
     /// Sets who may come. The others leave.
     pub(super) fn admit(&mut self, keys: BTreeSet<PublicKey>) {
         self.here.retain(|(_, key), _| keys.contains(key));
+        self.dismissed.retain(|key| !keys.contains(key));
+        self.dismissed.extend(self.admitted.difference(&keys));
+        let many = self.dismissed.len().saturating_sub(DISMISSED);
+        self.dismissed.drain(..many);
         self.admitted = keys;
+    }
+
+    /// Whether a key was admitted once, and is no longer.
+    pub(super) fn has_dismissed(&self, key: &PublicKey) -> bool {
+        self.dismissed.contains(key)
     }
 
     /// A node asks for a place; the signature was checked. False if there is none for it.
@@ -126,6 +140,25 @@ mod tests {
         assert!(guests.visit(&visit(1, 5, 51), 2 * LAPSE_MS));
         guests.admit(BTreeSet::from([key(6)]));
         assert_eq!(guests.of(LeaseId([2; 32])).count(), 0, "dismissed");
+        assert!(guests.has_dismissed(&key(5)) && !guests.has_dismissed(&key(6)));
+        assert!(!guests.has_dismissed(&key(7)), "it never was a guest");
+        guests.admit(BTreeSet::from([key(5)]));
+        assert!(!guests.has_dismissed(&key(5)) && guests.has_dismissed(&key(6)));
+    }
+
+    #[test]
+    fn the_last_dismissed_keys_are_remembered() {
+        let mut guests = Guests::default();
+        for n in 0..=u8::MAX {
+            guests.admit(BTreeSet::from([key(n)]));
+        }
+        guests.admit(BTreeSet::new());
+        assert_eq!(guests.dismissed.len(), DISMISSED);
+        let last = SecretKey::from_seed(&[[1; 16], [2; 16]].concat().try_into().unwrap()).public();
+        guests.admit(BTreeSet::from([last]));
+        guests.admit(BTreeSet::new());
+        assert_eq!(guests.dismissed.len(), DISMISSED);
+        assert!(guests.has_dismissed(&last) && !guests.has_dismissed(&key(0)));
     }
 
     #[test]

@@ -10,15 +10,17 @@ use gridbay_protocol::checkpoint::Checkpoint;
 impl Tasks {
     /// A run is lost or stopped by its seller: the task waits again, longer each time; first for
     /// what a stopped run has kept of its progress, if it `keeps` any, and for what is being
-    /// fetched of a lost one.
+    /// fetched of a lost one; then for what others have of it.
     pub fn lose(&mut self, task: u32, end: AttemptEnd, keeps: Option<&Checkpoint>, now: Now) {
         let Some(run) = self.runs.remove(&task) else {
             return;
         };
-        let fetching = run.asking.since_wall_ms.is_some();
         match end {
             AttemptEnd::Stopped => self.leave(run, keeps, (end, None), now),
-            AttemptEnd::Lost if fetching => self.leave(run, keeps, (end, None), now),
+            AttemptEnd::Lost | AttemptEnd::Silent | AttemptEnd::Refused => {
+                self.leave(run, keeps, (end, None), now);
+                self.give_up(task);
+            }
             _ => self.lose_run(&run, end, now),
         }
     }

@@ -13,6 +13,8 @@ pub(crate) mod carriers;
 mod checkpoints;
 mod cluster;
 pub mod complaint;
+mod contents;
+mod copies;
 mod experience;
 mod guests;
 mod introductions;
@@ -36,6 +38,7 @@ mod visits;
 mod worth;
 
 pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
+pub use contents::Share;
 pub use introductions::{Introductions, Reached};
 pub use record::{Finish, Milestones, Record, TaskRecord};
 pub use relays::{Ends, Relays};
@@ -267,8 +270,10 @@ impl Buyer {
         let places = agent.places(state);
         let gone = agent.take_off(&places, state, now);
         let started = agent.tasks.place(&places, now.mono_ms);
-        if agent.order().spec.checkpoint.is_some() && !started.is_empty() {
-            // After a restart it is asked for this attempt again.
+        let spec = &agent.order().spec;
+        let pulled = spec.checkpoint.is_some() || !spec.inputs.is_empty();
+        if pulled && !started.is_empty() {
+            // After a restart it is asked for this attempt again, and its seller pulls on.
             agent.touch();
         }
         for run in started.iter().filter(|r| r.job.attempt > 0) {

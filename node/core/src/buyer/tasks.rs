@@ -227,7 +227,7 @@ impl Tasks {
         }
         match report.phase {
             Phase::Unknown if leaves && !fetching => {
-                self.arrive(task, now);
+                self.give_up(task);
                 Some(Progress::None)
             }
             _ if leaves => Some(Progress::None),

@@ -43,6 +43,13 @@ pub struct Visited {
     was_seen: bool,
 }
 
+impl Visited {
+    /// Whether the owner has dismissed this node's key.
+    pub fn is_dismissed(&self) -> bool {
+        self.welcome == Welcome::Refused(StartRefusal::Dismissed)
+    }
+}
+
 impl Buyer {
     /// This node wants to be in the network of another's lease, or no longer. False if it visits
     /// too many, or is to ask itself.
@@ -128,6 +135,12 @@ impl Buyer {
         if let Some(visited) = self.visits.get_mut(lease) {
             visited.welcome = match reply {
                 Some(AgentReply::Ok) => Welcome::In,
+                // A node that was started anew has forgotten whom it dismissed.
+                None | Some(AgentReply::Refused(StartRefusal::NotBuyer))
+                    if visited.is_dismissed() =>
+                {
+                    visited.welcome
+                }
                 Some(AgentReply::Refused(why)) => Welcome::Refused(why),
                 _ => Welcome::Silent,
             };

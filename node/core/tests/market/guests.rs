@@ -99,6 +99,8 @@ fn a_guest_that_is_dismissed_or_gone_is_cut_off() {
     assert!(world.run_until(5_000, is_out));
     let left = |w: &World| w.clusters(GUEST).count() == 0;
     assert!(world.run_until(20_000, left), "it has heard of it");
+    let told = Some(Welcome::Refused(StartRefusal::Dismissed));
+    assert_eq!(welcome(&world, &lease), told);
     admit(&mut world, &[GUEST]);
     assert!(world.run_until(20_000, is_in), "it still wants to be");
     world.kill(GUEST);

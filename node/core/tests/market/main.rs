@@ -7,6 +7,7 @@ mod beacons;
 mod checkpoints;
 mod cluster;
 mod contracts;
+mod copies;
 mod deadline;
 mod genesis;
 mod guests;

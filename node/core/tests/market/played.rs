@@ -100,10 +100,13 @@ impl World {
                 let left = (seconds * 1_000).saturating_sub(slept);
                 self.at(left, Event::JobEnds(n, job));
             }
-            Effect::ShowCheckpoint { token, job, .. } => {
-                let slept = self.nodes[n].jobs[&job].slept(self.now);
-                let manifest = manifest(slept);
-                self.snapshots.insert(manifest.snapshot().manifest, slept);
+            Effect::ShowCheckpoint {
+                token, job, keeper, ..
+            } => {
+                let manifest = self.shown(n, &job);
+                if let Some(keeper) = keeper {
+                    self.offer_copy(n, job, &manifest, &keeper);
+                }
                 let reply = AgentReply::Checkpoint {
                     manifest: codec::encode(&manifest),
                     age_ms: 0,
@@ -130,8 +133,16 @@ impl World {
             }
             Effect::Disconnect(lease) => _ = self.nodes[n].clusters.remove(&lease),
             Effect::ReadOutput { token, .. } => self.answer(token, AgentReply::NotFound),
-            _ => {}
+            other => self.perform_copy(n, other),
         }
+    }
+
+    /// What a job has kept by now.
+    pub(crate) fn shown(&mut self, n: usize, job: &RunId) -> Manifest {
+        let slept = self.nodes[n].jobs[job].slept(self.now);
+        let manifest = manifest(slept);
+        self.snapshots.insert(manifest.snapshot().manifest, slept);
+        manifest
     }
 
     /// The values of a variable in all staged jobs.

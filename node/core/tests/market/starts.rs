@@ -4,8 +4,10 @@ use crate::genesis::{account_key, node_key};
 use crate::world::{EPOCH_MS, World};
 use crate::{market, order, sealed};
 use gridbay_core::agent::{AgentReply, AgentRequest, Phase, SignedStart, Start, StartRefusal};
+use gridbay_core::buyer::Share;
 use gridbay_core::effect::Effect;
-use gridbay_core::input::{Input, Now};
+use gridbay_core::input::{Command, Input, Now};
+use gridbay_core::key::OrderKey;
 use gridbay_core::seller::{BUYER_JOBS, JOBS, JobMemo, Seller};
 use gridbay_protocol::ids::{ContentId, LeaseId};
 use gridbay_protocol::job::{InputFile, JobExit};
@@ -97,6 +99,31 @@ fn leased(inputs: Vec<InputFile>) -> (World, usize, SignedStart) {
     assert!(world.run_until(10_000, |w| !w.starts.is_empty()));
     let (seller, right) = world.starts[0].clone();
     (world, seller, right)
+}
+
+#[test]
+fn contents_are_for_those_who_run_a_task_of_their_order() {
+    let content = ContentId([7; 32]);
+    let input = InputFile {
+        path: "data".into(),
+        content,
+        bytes: 3,
+        executable: false,
+    };
+    let (mut world, seller, _) = leased(vec![input]);
+    let stranger = node_key(2);
+    let share = |w: &World, node: &PublicKey, content: &ContentId| {
+        let buyer = w.nodes[BUYER].core.buyer();
+        buyer.share_of(node, content)
+    };
+    let own = share(&world, &node_key(seller), &content);
+    assert!(own.input && !own.progress, "it keeps no progress");
+    let other = share(&world, &node_key(seller), &ContentId([8; 32]));
+    assert_eq!(other, Share::default(), "of no order");
+    assert_eq!(share(&world, &stranger, &content), Share::default());
+    world.command(BUYER, Command::Cancel(OrderKey(7)));
+    let over = |w: &World| share(w, &node_key(seller), &content) == Share::default();
+    assert!(world.run_until(60_000, over), "the order is over");
 }
 
 /// A seller that remembers runs, all of them over, `whose` buyer's: the first ended first.
@@ -198,4 +225,25 @@ fn a_run_has_time_until_the_end_of_its_slot() {
     let mut gone = right.start.job;
     gone.lease = LeaseId([0xee; 32]);
     assert_eq!(core.seller().time_left(state, &gone), None);
+}
+
+#[test]
+fn a_run_has_its_first_start_also_after_its_buyers_node_was_started_anew() {
+    let mut world = market();
+    let want = order(&world, 7, sealed(3, 400), 3, 500);
+    world.order(BUYER, want);
+    let started = |w: &World| {
+        let agent = w.nodes[BUYER].core.buyer().order(&OrderKey(7))?;
+        let run = agent.tasks.runs.get(&0)?;
+        let runs = matches!(run.phase, Phase::Running { .. });
+        let attempt = agent.tasks.records[0].history.attempts.last()?;
+        runs.then_some((attempt.number, attempt.started_ms))
+    };
+    assert!(world.run_until(20_000, |w| started(w).is_some()));
+    let before = started(&world);
+    world.kill(BUYER);
+    world.run(3_000);
+    world.restart(BUYER);
+    assert!(world.run_until(60_000, |w| started(w).is_some()));
+    assert_eq!(started(&world), before);
 }

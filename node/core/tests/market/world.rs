@@ -368,7 +368,7 @@ impl World {
         }
     }
 
-    fn ask(&mut self, n: usize, token: u64, to: &PublicKey, request: AgentRequest) {
+    pub(crate) fn ask(&mut self, n: usize, token: u64, to: &PublicKey, request: AgentRequest) {
         self.seq += 1;
         let question = self.seq;
         self.asked.insert(question, (n, token));

@@ -3,7 +3,7 @@
 use super::show::describe;
 use super::way::{Way, each};
 use crate::api::client::Client;
-use crate::api::types::{ClusterRecord, ClusterRequest, JobId};
+use crate::api::types::{ClusterRecord, ClusterRequest, JobId, Runtime};
 use crate::api::{ApiError, ErrorCode};
 use crate::buy::flags::NOT_SENT;
 use crate::cli::context::Context;
@@ -29,6 +29,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(in crate::cli) struct NewArgs {
     #[command(flatten)]
     buying: Buying,
+    /// Only nodes with OpenMPI, for run --cluster ID --mpi
+    #[arg(long)]
+    mpi: bool,
+    /// Only nodes with Dask, for run --cluster ID --dask
+    #[arg(long)]
+    dask: bool,
     /// Name of the cluster
     #[arg(long)]
     name: Option<String>,
@@ -47,11 +53,15 @@ impl NewArgs {
             let want = self.buying.want(&[])?;
             let want = self.buying.quoted(&client, want).await?;
             let relays = self.buying.relays();
+            let runtimes = [(self.mpi, Runtime::Mpi), (self.dask, Runtime::Dask)];
+            let runtimes = runtimes.into_iter().filter(|(asked, _)| *asked);
+            let runtimes = runtimes.map(|(_, runtime)| runtime).collect();
             let request = ClusterRequest {
                 name: self.name,
                 want,
                 relays,
                 internet: self.internet,
+                runtimes,
             };
             let mut signals = Signals::new()?;
             let begun = submit(&client, &request).await?;

@@ -1,4 +1,5 @@
-//! `cluster list`, `cluster show` and `cluster end`.
+//! `cluster list`, `cluster show` and `cluster end`. A cluster that its owner has given up is
+//! `ending` until its lease ends with its slot.
 
 use super::way::cluster_id;
 use crate::api::types::{ClusterRecord, HeldRank};

@@ -2,9 +2,8 @@
 
 use super::{job_id, read};
 use crate::api::client::Client;
-use crate::api::types::{JobId, JobRecord};
+use crate::api::types::JobId;
 use crate::cli::error::CliError;
-use crate::cli::exit::Exit;
 use crate::cli::run::follow::{Follower, Output};
 use clap::Args;
 
@@ -31,36 +30,16 @@ pub(in crate::cli) struct LogsArgs {
 impl LogsArgs {
     pub(super) async fn run(self, client: &Client) -> Result<(), CliError> {
         let record = read(client, &self.id, "no logs").await?;
-        self.check(&record)?;
         let output = Output::Streams { label: self.label };
         let mut follower = Follower::new(client.clone(), &record, self.rank, output);
         follower.of_attempt(self.attempt);
         if self.follow {
+            // A rank that the job does not have is told before the job is waited for.
+            follower.pump().await?;
             follower.until_end().await?;
         } else {
             follower.catch_up().await?;
         }
         Ok(())
-    }
-
-    /// Refuses a rank or an attempt that the job does not have: its silence would pass for a rank
-    /// that put nothing out.
-    fn check(&self, record: &JobRecord) -> Result<(), CliError> {
-        let none = |why: String| {
-            let next = format!("see gridbay job show {}", record.id);
-            Err(CliError::new(Exit::NOT_FOUND, "no logs", why, next))
-        };
-        if let Some(rank) = self.rank.filter(|rank| *rank >= record.nodes) {
-            let last = record.nodes.saturating_sub(1);
-            return none(format!("the job has no rank {rank}, only 0 to {last}"));
-        }
-        let of_rank = |rank| self.rank.is_none_or(|asked| asked == rank);
-        let mut of_ranks = record.attempts.iter().filter(|a| of_rank(a.rank));
-        match self.attempt {
-            Some(n) if !of_ranks.any(|a| a.attempt == n) => {
-                none(format!("there is no attempt {n}"))
-            }
-            _ => Ok(()),
-        }
     }
 }

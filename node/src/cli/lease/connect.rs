@@ -5,9 +5,9 @@
 //! 2. With `--forward` or `--socks` the command listens on loopback ([`super::forward`]) until it
 //!    is interrupted or the lease is over.
 
-use super::forward::{Doors, Forward, forward};
+use super::forward::{Doors, Forward, check_ranks, forward};
 use crate::api::client::Client;
-use crate::api::types::{LeaseNet, LeaseView};
+use crate::api::types::{JobRecord, LeaseNet, LeaseView};
 use crate::api::{ApiError, ErrorCode};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
@@ -17,6 +17,8 @@ use clap::Args;
 use gridbay_core::cluster::OWNER;
 use std::time::{Duration, Instant};
 
+/// What does not happen.
+const NOT_JOINED: &str = "nothing was joined";
 /// How long members may take to be reached.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two looks.
@@ -41,8 +43,11 @@ pub(in crate::cli) struct ConnectArgs {
 impl ConnectArgs {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
         // What cannot be listened at is told before anything is joined.
-        let doors = Doors::open(&self.forward, self.socks)?;
+        let doors = Doors::open(NOT_JOINED, &self.forward, self.socks)?;
         let client = at.client()?;
+        if !self.forward.is_empty() {
+            at.wait(self.check(&client))?;
+        }
         let lease = at.wait(join(&client, &self.id))?;
         at.show(&lease, |l| format!("connected to lease {}\n", l.lease))?;
         let lease = lease.lease.to_hex();
@@ -50,6 +55,19 @@ impl ConnectArgs {
             0 => Ok(()),
             _ => at.wait(until_over(&client, &lease)),
         }
+    }
+
+    /// Refuses what leads to ranks that the lease's job does not have.
+    async fn check(&self, client: &Client) -> Result<(), CliError> {
+        let lease = client.get(&format!("/leases/{}", self.id)).await;
+        let lease: LeaseView = lease.during(NOT_JOINED)?;
+        // Only the buyer's node joins, and only it knows the job: joining tells what is wrong.
+        let Some(job) = lease.job else {
+            return Ok(());
+        };
+        let job = client.get(&format!("/jobs/{job}")).await;
+        let job: JobRecord = job.during(NOT_JOINED)?;
+        check_ranks(NOT_JOINED, &self.forward, job.nodes)
     }
 }
 
@@ -70,10 +88,7 @@ async fn until_over(client: &Client, lease: &str) -> Result<(), CliError> {
 /// Joins, and waits until all members are reached. One that is not is told of.
 pub(in crate::cli) async fn join(client: &Client, id: &str) -> Result<LeaseView, CliError> {
     let path = format!("/leases/{id}/connect");
-    let lease: LeaseView = client
-        .post(&path, &(), None)
-        .await
-        .during("nothing was joined")?;
+    let lease: LeaseView = client.post(&path, &(), None).await.during(NOT_JOINED)?;
     let path = format!("/leases/{}/net", lease.lease.to_hex());
     let begun = Instant::now();
     loop {

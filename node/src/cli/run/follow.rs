@@ -3,7 +3,8 @@
 //! Streams of several ranks are told apart by whole lines: a piece without a line end waits for the
 //! rest of its line, so that lines of different ranks never mix. A node that restarts is waited
 //! for, because its jobs go on. A task that is tried again puts out anew, after the rest of the
-//! attempt before.
+//! attempt before. Where no stream has what was asked for, a rank or an attempt, that is a failure:
+//! silence would pass for a rank that put nothing out.
 
 use crate::api::client::{Client, body};
 use crate::api::types::{JobId, JobRecord, Stream};
@@ -46,7 +47,8 @@ struct Tail {
     held: Vec<u8>,
     /// The attempt that is followed; the present one until the first answer.
     attempt: Option<u32>,
-    present: u32,
+    /// None of a rank that has not run yet.
+    present: Option<u32>,
 }
 
 /// A job being followed.
@@ -57,6 +59,8 @@ pub(in crate::cli) struct Follower {
     label: bool,
     /// An earlier attempt, instead of the present one.
     attempt: Option<u32>,
+    /// Whether any stream has been there.
+    heard: bool,
 }
 
 /// How following ended.
@@ -85,7 +89,7 @@ impl Follower {
             last: false,
             held: Vec::new(),
             attempt: None,
-            present: 0,
+            present: None,
         };
         Follower {
             client,
@@ -95,6 +99,7 @@ impl Follower {
                 .collect(),
             label: output == Output::Streams { label: true },
             attempt: None,
+            heard: false,
         }
     }
     /// Looks at what an earlier attempt put out.
@@ -183,9 +188,10 @@ impl Follower {
         }
         self.flush()
     }
-    /// Fetches one piece of every stream; whether there was anything new.
-    async fn pump(&mut self) -> Result<bool, CliError> {
-        let mut any = false;
+    /// Fetches one piece of every stream; whether there was anything new. Fails if none has what was
+    /// asked for.
+    pub(in crate::cli) async fn pump(&mut self) -> Result<bool, CliError> {
+        let (mut any, mut none) = (false, None);
         for tail in &mut self.tails {
             if tail.last {
                 continue;
@@ -198,14 +204,26 @@ impl Follower {
                         tail.go_on();
                     }
                     any |= before != (tail.attempt, tail.from);
+                    self.heard = true;
                 }
-                // A rank that never ran has no streams; a node that is away comes back.
-                Err(error) if error.code == ErrorCode::NotFound => tail.last = true,
+                // So many attempts came after the one that was followed that it is kept no longer.
+                Err(error) if error.code == ErrorCode::NotFound && tail.attempt.is_some() => {
+                    (tail.attempt, tail.from, any) = (None, 0, true);
+                }
+                // Other ranks may have had the attempt that was asked for.
+                Err(error) if error.code == ErrorCode::NotFound => {
+                    tail.last = true;
+                    none = Some(error);
+                }
+                // A node that is away comes back.
                 Err(error) if error.code == ErrorCode::Unreachable => {}
                 Err(error) => return Err(error).during("the output is incomplete"),
             }
         }
-        Ok(any)
+        match none.filter(|_| !self.heard) {
+            Some(error) => Err(error).during("no such output"),
+            None => Ok(any),
+        }
     }
     fn flush(&mut self) -> Result<(), CliError> {
         for tail in &mut self.tails {
@@ -251,8 +269,8 @@ async fn fetch(
     let bytes = body(response, PIECE).await?;
     tail.from = next.unwrap_or(from + bytes.len() as u64);
     tail.last = last;
-    tail.present = present.unwrap_or_default();
-    tail.attempt.get_or_insert(tail.present);
+    tail.present = present;
+    tail.attempt = tail.attempt.or(present);
     Ok(bytes.to_vec())
 }
 
@@ -260,7 +278,7 @@ impl Tail {
     /// The next attempt, if this one is over and not the present one.
     fn go_on(&mut self) {
         let next = self.attempt.map_or(0, |attempt| attempt.saturating_add(1));
-        if self.last && next <= self.present {
+        if self.last && self.present.is_some_and(|present| next <= present) {
             (self.attempt, self.from, self.last) = (Some(next), 0, false);
         }
     }

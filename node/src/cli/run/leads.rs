@@ -8,9 +8,10 @@
 use crate::api::ApiError;
 use crate::api::client::Client;
 use crate::api::types::LeaseView;
+use crate::buy::flags::NOT_SENT;
 use crate::cli::error::CliError;
 use crate::cli::lease::connect::join;
-use crate::cli::lease::forward::{Doors, Forward, forward};
+use crate::cli::lease::forward::{Doors, Forward, check_ranks, forward};
 use clap::Args;
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -33,13 +34,14 @@ impl Leads {
         !self.forward.is_empty()
     }
 
-    /// Listens, also for what is to lead to `more`.
-    pub(super) fn open(&self, more: Option<String>) -> Result<Doors, CliError> {
+    /// Listens, also for what is to lead to `more`, for a job of so many ranks.
+    pub(super) fn open(&self, ranks: u32, more: Option<String>) -> Result<Doors, CliError> {
+        check_ranks(NOT_SENT, &self.forward, ranks)?;
         let mut all = self.forward.clone();
         if let Some(to) = more.filter(|more| all.iter().all(|asked| asked.to != *more)) {
             all.push(Forward { port: 0, to });
         }
-        Doors::open(&all, None)
+        Doors::open(NOT_SENT, &all, None)
     }
 }
 

@@ -120,9 +120,8 @@ impl RunArgs {
         let client = at.client()?;
         let want = self.buying.want(&self.command)?;
         let plan = stage::Plan::new(&self)?;
-        let doors = self
-            .leads
-            .open(self.parallel.port().filter(|_| !self.detach))?;
+        let more = self.parallel.port().filter(|_| !self.detach);
+        let doors = self.leads.open(want.all_nodes(), more)?;
         let want = self.buying.quoted(&client, want).await?;
         let request = plan.stage(&client, want).await?;
         let signals = Signals::new()?;

@@ -10,7 +10,9 @@
 //!    over it for [`pass::UNUSED`].
 //! 3. Whoever opens one says in its first bytes why it may ([`Pass`]): as a member of a lease's
 //!    network that is open here, or with a ticket that this node carries for. All others are
-//!    refused, and so is more than a few in all.
+//!    refused, and so is more than a few in all, of one lease or of one buyer. Each refusal counts
+//!    ([`pass::Refusal`]). A stream from whose opener nothing comes at all ends after
+//!    [`pass::MUTE`].
 //! 4. Of two streams that both ends opened at once that of the lower key stays.
 //! 5. A relay carries between streams as it does between datagrams: to it an end is an address.
 
@@ -33,8 +35,8 @@ use super::Clusters;
 use crate::body::ask::{key_of, peer_of};
 use crate::overlay::{OverlayHandle, Packets, PeerId};
 pub(super) use open::Streams;
-use pass::Pass;
 pub(super) use pass::RELAYS;
+use pass::{Pass, Refusal};
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_millis(500);
@@ -72,7 +74,7 @@ pub(crate) async fn keep(clusters: Clusters, overlay: OverlayHandle) {
                 Some((peer, packets)) if entering.len() < ENTERING && knocking.insert(peer) => {
                     entering.spawn(enter((me, clusters.clone()), peer, packets));
                 }
-                Some(_) => {}
+                Some(_) => clusters.stream_refused(Refusal::Crowded),
                 None => return,
             },
             Some(_) = opening.join_next() => {}
@@ -148,8 +150,9 @@ async fn let_in(
     let head = timeout(GREETING, packets.read_head()).await;
     let head = head.map_err(|_| io::ErrorKind::TimedOut)??;
     let pass = Pass::read(&head).ok_or(io::ErrorKind::InvalidData)?;
-    if !clusters.admits_stream(&from, &pass) {
-        return Err(io::ErrorKind::PermissionDenied.into());
+    if let Err(refusal) = clusters.admits_stream(&from, &pass) {
+        let why = format!("refused: {}", refusal.name());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
     carry((me, clusters), from, pass, false, packets).await
 }

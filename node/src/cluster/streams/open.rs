@@ -10,7 +10,7 @@ use gridbay_vnet::path::Ticket;
 use tokio::sync::oneshot;
 
 use super::book::{Book, Pair};
-use super::pass::{PER_PURSE, Pass, STREAMS, UNUSED};
+use super::pass::{MUTE, PER_LEASE, PER_PURSE, Pass, Refusal, STREAMS, UNUSED};
 use super::pump::Activity;
 use crate::cluster::{Clusters, Inner};
 
@@ -23,6 +23,7 @@ pub(in crate::cluster) struct Streams {
     open: BTreeMap<PublicKey, Open>,
     book: Book,
     number: u64,
+    refused: BTreeMap<Refusal, u64>,
 }
 
 /// Where a stream's proxy is, why it may be, and whether this node opened it.
@@ -41,6 +42,14 @@ struct Open {
     activity: Activity,
     /// Dropping it ends the stream.
     _end: oneshot::Sender<()>,
+}
+
+impl Open {
+    /// Whether a member that opened it has been silent for long. To a relay's ends it is the pair
+    /// that speaks, now and then: theirs end with the grant.
+    fn is_mute(&self, now: Instant) -> bool {
+        matches!(self.place.pass, Pass::Member(_)) && now >= self.activity.heard() + MUTE
+    }
 }
 
 impl Streams {
@@ -62,10 +71,10 @@ impl Clusters {
             }
         }
         let over = |(peer, open): (&PublicKey, &Open)| {
-            let last = open.led.max(open.activity.last());
-            let over = match open.place.own {
-                true => now >= last + UNUSED,
-                false => !inner.lets_in(peer, &open.place.pass),
+            let Place { own, pass, .. } = &open.place;
+            let over = match own {
+                true => now >= open.led.max(open.activity.last()) + UNUSED,
+                false => !inner.lets_in(peer, pass) || open.is_mute(now),
             };
             over.then_some(*peer)
         };
@@ -86,24 +95,23 @@ impl Clusters {
     }
 
     /// Whether a peer may open a stream, and there is room for it.
-    pub(super) fn admits_stream(&self, from: &PublicKey, pass: &Pass) -> bool {
-        let inner = self.lock();
-        let open = &inner.streams.open;
-        let room = open.len() < STREAMS || open.contains_key(from);
-        let fair = match pass {
-            Pass::Member(_) => true,
-            Pass::Relay(ticket) => {
-                let purse = inner.purse(ticket);
-                let same = |(peer, other): &(&PublicKey, &Open)| match other.place.pass {
-                    Pass::Relay(of) if !other.place.own && *peer != from => {
-                        of != *ticket && inner.purse(&of) == purse
-                    }
-                    _ => false,
-                };
-                open.iter().filter(same).count() < PER_PURSE
-            }
-        };
-        room && fair && inner.lets_in(from, pass)
+    pub(super) fn admits_stream(&self, from: &PublicKey, pass: &Pass) -> Result<(), Refusal> {
+        let admitted = self.lock().admits(from, pass);
+        if let Err(refusal) = admitted {
+            self.stream_refused(refusal);
+        }
+        admitted
+    }
+
+    /// A peer's stream was not let in.
+    pub(super) fn stream_refused(&self, refusal: Refusal) {
+        let mut inner = self.lock();
+        *inner.streams.refused.entry(refusal).or_default() += 1;
+    }
+
+    /// How many were not, by reason.
+    pub(crate) fn streams_refused(&self) -> BTreeMap<Refusal, u64> {
+        self.lock().streams.refused.clone()
     }
 
     /// Enters a stream as a way to a peer; none if the two ends keep another one.
@@ -115,6 +123,10 @@ impl Clusters {
     ) -> Option<(u64, Activity, oneshot::Receiver<()>)> {
         let now = Instant::now();
         let mut inner = self.lock();
+        // Others may have entered since this one was admitted.
+        if !place.own && inner.admits(&peer, &place.pass).is_err() {
+            return None;
+        }
         let streams = &mut inner.streams;
         if let Some(other) = streams.open.get(&peer) {
             let crossed = other.place.own != place.own && now < other.since + CROSSED;
@@ -197,6 +209,37 @@ impl Inner {
             }
         }
         (pairs, ways)
+    }
+
+    /// Whether a peer's new stream may be, and neither its lease nor its buyer has too many.
+    fn admits(&self, from: &PublicKey, pass: &Pass) -> Result<(), Refusal> {
+        let open = &self.streams.open;
+        if !self.lets_in(from, pass) {
+            return Err(Refusal::Stranger);
+        }
+        if open.len() >= STREAMS && !open.contains_key(from) {
+            return Err(Refusal::Full);
+        }
+        let of_others = open.iter().filter(|(peer, _)| *peer != from);
+        let theirs = of_others.filter(|(_, other)| !other.place.own);
+        let passes = theirs.map(|(_, other)| other.place.pass);
+        match pass {
+            Pass::Member(_) => match passes.filter(|of| of == pass).count() < PER_LEASE {
+                true => Ok(()),
+                false => Err(Refusal::LeaseFull),
+            },
+            Pass::Relay(ticket) => {
+                let purse = self.purse(ticket);
+                let same = |of: &Pass| match of {
+                    Pass::Relay(of) => of != ticket && self.purse(of) == purse,
+                    Pass::Member(_) => false,
+                };
+                match passes.filter(same).count() < PER_PURSE {
+                    true => Ok(()),
+                    false => Err(Refusal::PurseFull),
+                }
+            }
+        }
     }
 
     /// Whether a peer's stream may be: it is a member of any network here, or its ticket is known.

@@ -13,6 +13,10 @@ pub(super) const UNUSED: Duration = Duration::from_secs(30);
 pub(super) const STREAMS: usize = 128;
 /// Streams that one buyer's grants let in, so that it leaves room for others.
 pub(super) const PER_PURSE: usize = 32;
+/// Streams that members of one lease may have opened here, so that it leaves room for others.
+pub(super) const PER_LEASE: usize = 64;
+/// Time without a datagram of its opener, probes among them, after which a member's stream ends.
+pub(super) const MUTE: Duration = Duration::from_secs(60);
 /// Relays of a pair to which a stream is opened at the most.
 pub(in crate::cluster) const RELAYS: usize = 2;
 /// First bytes of a stream.
@@ -25,6 +29,22 @@ pub(super) enum Pass {
     Member(LeaseId),
     /// It has this ticket.
     Relay(Ticket),
+}
+
+named! {
+    /// Why a peer's stream is not let in.
+    pub enum Refusal {
+        /// Too many others are about to say why they may.
+        Crowded = "crowded",
+        /// It is no member of a network here, and has no ticket that counts.
+        Stranger = "stranger",
+        /// So many streams stand as may.
+        Full = "full",
+        /// So many of its lease do.
+        LeaseFull = "lease_full",
+        /// So many of its ticket's buyer do.
+        PurseFull = "purse_full",
+    }
 }
 
 impl Pass {

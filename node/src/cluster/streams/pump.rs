@@ -5,7 +5,8 @@
 //!    lost.
 //! 2. What comes on the stream goes from the proxy to the data plane, but for questions and answers
 //!    about addresses ([`gridbay_vnet::mirror`]): a stream says nothing about those.
-//! 3. Everything but probes counts as a sign that the stream is of use.
+//! 3. Everything but probes counts as a sign that the stream is of use; whatever comes, as one that
+//!    its opener is there.
 
 use std::io;
 use std::sync::Arc;
@@ -18,22 +19,37 @@ use tokio::sync::oneshot;
 
 use crate::overlay::{DATAGRAM_BYTES, Packets, Receiving, Sending};
 
-/// When a stream last carried something that counts.
+/// When a stream last carried something that counts, and when anything came on it.
 #[derive(Clone, Debug)]
 pub(super) struct Activity {
     began: Instant,
     last_ms: Arc<AtomicU64>,
+    heard_ms: Arc<AtomicU64>,
 }
 
 impl Activity {
     pub(super) fn new(began: Instant) -> Activity {
-        let last_ms = Arc::default();
-        Activity { began, last_ms }
+        Activity {
+            began,
+            last_ms: Arc::default(),
+            heard_ms: Arc::default(),
+        }
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     fn note(&self) {
-        let ms = u64::try_from(self.began.elapsed().as_millis());
-        self.last_ms.store(ms.unwrap_or(u64::MAX), Relaxed);
+        self.last_ms.store(self.now_ms(), Relaxed);
+    }
+
+    fn hear(&self) {
+        self.heard_ms.store(self.now_ms(), Relaxed);
+    }
+
+    pub(super) fn heard(&self) -> Instant {
+        self.began + Duration::from_millis(self.heard_ms.load(Relaxed))
     }
 
     pub(super) fn last(&self) -> Instant {
@@ -87,6 +103,7 @@ async fn back(mut receiving: Receiving, proxy: &UdpSocket, activity: &Activity) 
         if !passes(datagram) {
             continue;
         }
+        activity.hear();
         if counts(datagram) {
             activity.note();
         }

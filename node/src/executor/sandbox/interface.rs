@@ -32,7 +32,9 @@ pub(super) fn hand_over(
     to: BorrowedFd<'_>,
 ) -> io::Result<()> {
     let both = [(DEVICE, device), (WEB, web)];
-    let there = both.into_iter().filter_map(|(letter, fd)| Some((letter, fd?.as_fd())));
+    let there = both
+        .into_iter()
+        .filter_map(|(letter, fd)| Some((letter, fd?.as_fd())));
     let (letters, fds): (Vec<u8>, Vec<_>) = there.unzip();
     match letters.is_empty() {
         true => Ok(()),

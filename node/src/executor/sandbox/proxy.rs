@@ -26,8 +26,15 @@ fn directly(network: &Network) -> String {
         all.push(".gridbay".to_owned());
         all.push(format!("{}/{V4_PREFIX}", place.v4));
         all.push(format!("{}/{V6_PREFIX}", place.v6));
-        let names = place.hosts.lines().flat_map(|line| line.split_whitespace().skip(1));
-        all.extend(names.filter(|n| !n.contains('.') && *n != "localhost").map(str::to_owned));
+        let names = place
+            .hosts
+            .lines()
+            .flat_map(|line| line.split_whitespace().skip(1));
+        all.extend(
+            names
+                .filter(|n| !n.contains('.') && *n != "localhost")
+                .map(str::to_owned),
+        );
     }
     all.join(",")
 }
@@ -55,6 +62,9 @@ mod tests {
             machines: String::new(),
         });
         let direct = of(&spec)["NO_PROXY"].clone();
-        assert!(direct.ends_with(",rank0") && direct.contains(",.gridbay,10.201.4.4/"), "{direct}");
+        assert!(
+            direct.ends_with(",rank0") && direct.contains(",.gridbay,10.201.4.4/"),
+            "{direct}"
+        );
     }
 }

@@ -134,7 +134,7 @@ fn states_of_a_lease() {
                 phases: vec![running],
                 ..fresh()
             },
-            JobState::Preempting,
+            JobState::Ending,
             Some(JobReason::Cancelled),
         ),
     ];
@@ -164,7 +164,7 @@ fn states_under_contract() {
                 cancelling: true,
                 ..seen(Seen::Contract)
             },
-            JobState::Preempting,
+            JobState::Ending,
             Some(JobReason::Cancelled),
         ),
     ];

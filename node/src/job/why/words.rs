@@ -26,7 +26,7 @@ fn of_all(f: &Facts) -> String {
             let (ranks, begun, done) = f.ranks;
             format!("It runs: of {ranks} ranks {begun} have begun and {done} are done.")
         }
-        (JobState::Preempting, _) => "It was told to stop and ends with its slot.".into(),
+        (JobState::Ending, _) => "Its user ended it; its lease ends with its slot.".into(),
         (JobState::Done, _) => "Every rank ended with 0.".into(),
         (JobState::Cancelled, _) => "It was cancelled.".into(),
         (_, Some(reason)) => of_end(f, reason),

@@ -7,7 +7,7 @@
 //! 2. A program that runs ([`session`]) outlives its connection for a while
 //!    ([`KEEP`](super::order::KEEP)): its asker comes back and goes on where it was.
 //! 3. Files come and go over a connection each ([`put`], [`get`]), and go on behind what is there
-//!    after a cut.
+//!    after a cut. What nobody came back to is removed.
 //! 4. Connections, programs, transfers and keys are bounded. All of them end with the job, since
 //!    this program is the job's own.
 
@@ -23,7 +23,7 @@ mod table;
 use std::io;
 use std::net::{IpAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gridbay_core::cluster::OWNER as OWNER_RANK;
 use gridbay_protocol::keys::PublicKey;
@@ -45,13 +45,15 @@ pub(crate) const NETWORK: &str = "GRIDBAY_NETWORK";
 
 /// Time for an order to come as a whole.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks for programs and transfers that nobody came back to.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The rank.
 pub(super) struct Hold {
     place: Place,
     keys: Keys,
     table: Arc<Table>,
-    transfers: Transfers,
+    transfers: Arc<Transfers>,
     room: Arc<Room>,
 }
 
@@ -72,15 +74,22 @@ impl Hold {
     /// A rank at a place, for an owner.
     pub(super) fn new(place: Place, owner: PublicKey) -> io::Result<Arc<Hold>> {
         let table = Arc::new(Table::default());
-        let sweep = Arc::clone(&table);
-        start(move || sweep.sweep())?;
+        let transfers = Arc::new(Transfers::default());
+        let (programs, files) = (Arc::clone(&table), Arc::clone(&transfers));
+        start(move || {
+            loop {
+                std::thread::sleep(LOOK);
+                programs.sweep();
+                files.sweep(Instant::now());
+            }
+        })?;
         let address = Plan::new(&place.network, &place.lease).rank(OWNER_RANK);
         let room = Room::new(address.map(|address| address.v4.into()));
         Ok(Arc::new(Hold {
             place,
             keys: Keys::new(owner),
             table,
-            transfers: Transfers::default(),
+            transfers,
             room: Arc::new(room),
         }))
     }

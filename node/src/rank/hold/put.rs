@@ -1,4 +1,7 @@
 //! Files that come to this rank.
+//!
+//! A transfer that was cut may go on for [`KEEP`]. Then it is forgotten, and what it has of a file
+//! that is not whole is removed.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -47,6 +50,14 @@ impl Transfers {
             }
             !own
         });
+    }
+
+    /// Forgets those that nobody came back to.
+    pub(super) fn sweep(&self, now: Instant) {
+        let is_lost = |t: &Transfer| {
+            now.saturating_duration_since(t.last) > KEEP && Arc::strong_count(&t.receiver) == 1
+        };
+        self.lock().retain(|_, transfer| !is_lost(transfer));
     }
 
     /// Takes files until all are here, or the connection is cut.
@@ -105,8 +116,6 @@ impl Transfers {
             known.last = Instant::now();
             return Ok(Arc::clone(&known.receiver));
         }
-        let is_lost = |t: &Transfer| t.last.elapsed() > KEEP && Arc::strong_count(&t.receiver) == 1;
-        all.retain(|_, transfer| !is_lost(transfer));
         if !has_room(all.values().map(|transfer| &transfer.by), by, TRANSFERS) {
             let why = "as many transfers are under way as may be";
             return Err(Refusal::new(Why::Busy, why));
@@ -192,4 +201,51 @@ pub(super) fn tell(to: &TcpStream, ended: io::Result<()>) -> io::Result<()> {
         }
     };
     write_frame(to, Kind::Exit, &code.to_be_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rank::order::Item;
+    use gridbay_protocol::keys::SecretKey;
+    use std::net::TcpListener;
+
+    #[test]
+    fn what_a_transfer_that_was_given_up_left_goes_once_it_cannot_go_on() {
+        let dir = tempfile::tempdir().unwrap();
+        let count = || std::fs::read_dir(dir.path()).unwrap().count();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let connection = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let by = Who {
+            key: SecretKey::from_seed(&[1; 32]).public(),
+            name: "owner".to_owned(),
+            is_owner: true,
+        };
+        let order = Put {
+            transfer: Id([3; 16]),
+            to: dir.path().to_str().unwrap().to_owned(),
+            into: true,
+        };
+        let transfers = Transfers::default();
+        let receiver = transfers.receiver(&order, &by, connection).unwrap();
+        let item = Item {
+            path: "large".to_owned(),
+            mode: 0o644,
+            bytes: Some(9),
+            changed: 0,
+            from: 0,
+        };
+        let mut to = receiver.lock().unwrap();
+        to.begin(item).unwrap();
+        to.data(b"part").unwrap();
+        drop(to);
+        let later = Instant::now() + KEEP + Duration::from_secs(1);
+        transfers.sweep(later);
+        assert_eq!(count(), 1, "it is under way");
+        drop(receiver);
+        transfers.sweep(Instant::now());
+        assert_eq!(count(), 1, "it may go on");
+        transfers.sweep(later);
+        assert_eq!((count(), transfers.lock().len()), (0, 0));
+    }
 }

@@ -16,8 +16,6 @@ use crate::rank::order::{GRACE, Id, KEEP, Program, Refusal, Start, Why};
 
 /// Programs at a time.
 const PROGRAMS: usize = 32;
-/// Between two looks for programs that nobody came back to.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// The programs.
 #[derive(Default)]
@@ -127,20 +125,17 @@ impl Table {
         own.iter().for_each(|session| session.forget());
     }
 
-    /// Ends programs that nobody came back to, for ever.
+    /// Ends programs that nobody came back to.
     pub(super) fn sweep(&self) {
-        loop {
-            thread::sleep(LOOK);
-            let lost = |s: &&Arc<Session>| s.alone().is_some_and(|time| time > KEEP);
-            let lost: Vec<_> = self
-                .lock()
-                .programs
-                .values()
-                .filter(lost)
-                .cloned()
-                .collect();
-            lost.iter().for_each(|session| session.forget());
-        }
+        let lost = |s: &&Arc<Session>| s.alone().is_some_and(|time| time > KEEP);
+        let lost: Vec<_> = self
+            .lock()
+            .programs
+            .values()
+            .filter(lost)
+            .cloned()
+            .collect();
+        lost.iter().for_each(|session| session.forget());
     }
 }
 

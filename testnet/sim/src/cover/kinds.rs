@@ -30,6 +30,8 @@ macro_rules! variants {
 variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, About, Asked, Answered, Command, Staged, JobPhase, Fetched,
     Hinted, Checkpointed;
+    // Copies take a lease of several nodes that keeps its progress, which few worlds have.
+    Pulled,
     // Disks of this world are never short of room.
     Short
 );
@@ -42,7 +44,9 @@ variants!(EFFECTS, effect_name, Effect:
     StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
     SaveWithheld, Connect, Disconnect, ShowCheckpoint, FetchCheckpoint, KeepCheckpoint, ShowLinks, Relay, EndRelay;
     // A checkpoint of this world comes with its manifest.
-    ReadKept
+    ReadKept, ReadCopy,
+    // See above.
+    OfferCopy, PullCopy, KeepCopy, SaveCopies, FetchCopy
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

@@ -7,6 +7,7 @@ use crate::liar::Lie;
 use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::buyer::Record;
 use gridbay_core::cluster::Cluster;
+use gridbay_core::keeper::Held;
 use gridbay_core::key::OrderKey;
 use gridbay_core::relay::{Grant, Purse, Ticket};
 use gridbay_core::reply::Reply;
@@ -38,6 +39,8 @@ pub(crate) struct Shelf {
     pub(crate) jobs: BTreeMap<RunId, Played>,
     /// Checkpoints of own orders' tasks, by their manifests.
     pub(crate) checkpoints: BTreeMap<(OrderKey, u32), BTreeSet<ContentId>>,
+    /// Copies of others' checkpoints.
+    pub(crate) copies: Vec<Held>,
     /// The offers that the node holds back.
     pub(crate) withheld: Vec<u8>,
 }
@@ -134,6 +137,7 @@ impl Machine {
         let mut core = Core::new(parts);
         core.seek_hints();
         core.relays(terms(n));
+        core.keep_copies(self.shelf.copies.clone());
         self.plane = Plane::default();
         if !self.shelf.withheld.is_empty() {
             let offers = Withheld::decode(&self.shelf.withheld).expect("own offers");

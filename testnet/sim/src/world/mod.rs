@@ -10,6 +10,7 @@
 //!    cured; at its end the checkers judge the whole.
 
 mod act;
+mod copies;
 mod hints;
 mod jobs;
 pub(crate) mod machine;

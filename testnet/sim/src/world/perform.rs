@@ -70,8 +70,13 @@ impl World {
                 let request = AgentRequest::Output { job, path, from: 0 };
                 self.ask(n, &from, Waits::File { order, job }, request);
             }
-            Effect::ShowCheckpoint { token, job, .. } => {
+            Effect::ShowCheckpoint {
+                token, job, keeper, ..
+            } => {
                 let reply = self.show_checkpoint(n, &job);
+                if let Some(keeper) = keeper {
+                    self.offer_copy(n, job, &keeper, &reply);
+                }
                 self.answer(n, token, reply);
             }
             Effect::FetchCheckpoint { order, job, from } => {
@@ -81,7 +86,11 @@ impl World {
             Effect::SeekHints(question) => self.seek_hints(n, &question),
             Effect::Decided { height, block } => self.decided(n, height, block),
             Effect::Judge { .. } => {}
-            other => self.perform_on_shelf(n, other),
+            other => {
+                if let Some(other) = self.perform_on_copies(n, other) {
+                    self.perform_on_shelf(n, other);
+                }
+            }
         }
     }
     fn wake_at(&mut self, n: usize, mono: u64) {
@@ -150,7 +159,7 @@ impl World {
         self.cover.count("blame");
     }
 
-    fn ask(&mut self, n: usize, to: &PublicKey, waits: Waits, request: AgentRequest) {
+    pub(super) fn ask(&mut self, n: usize, to: &PublicKey, waits: Waits, request: AgentRequest) {
         self.questions.next += 1;
         let question = self.questions.next;
         let Some(to) = self.by_key.get(to.as_bytes()).copied() else {
@@ -207,6 +216,7 @@ impl World {
     }
     fn answer_after(&mut self, open: &Question, after: u64, reply: Option<AgentReply>) {
         let input = match open.waits {
+            Waits::Nobody => return,
             Waits::Core(token) => Input::Answered { token, reply },
             Waits::File { order, job } => {
                 let fetch = match reply {

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 pub(super) enum Waits {
     /// A core's own question.
     Core(u64),
+    /// Nobody: the answer changes nothing.
+    Nobody,
     /// The body, for an output file of a run.
     File { order: OrderKey, job: RunId },
     /// The body, for the checkpoint of a run.

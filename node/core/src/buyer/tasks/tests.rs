@@ -195,21 +195,24 @@ fn says(t: &mut Tasks, run: &Run, phase: Phase, now: Now) -> Option<Progress> {
 #[test]
 fn a_task_waits_for_a_run_that_leaves_as_long_as_something_may_come() {
     let (mut t, _) = leaving(false);
-    assert!(!t.give_up_waiting(at(19_999)));
-    assert!(t.give_up_waiting(at(20_000)), "15 s beyond the grace");
+    assert!(!t.give_up_waiting(&|_| None, at(19_999)).0);
+    assert!(
+        t.give_up_waiting(&|_| None, at(20_000)).0,
+        "15 s beyond the grace"
+    );
     // Each word makes it longer, but not for ever.
     let (mut t, run) = leaving(false);
     for second in (10..300).step_by(10) {
         let now = at(second * 1_000);
-        assert!(!t.give_up_waiting(now), "{second}");
+        assert!(!t.give_up_waiting(&|_| None, now).0, "{second}");
         says(&mut t, &run, run.phase, now);
     }
     says(&mut t, &run, run.phase, at(304_999));
-    assert!(t.give_up_waiting(at(305_000)));
+    assert!(t.give_up_waiting(&|_| None, at(305_000)).0);
     // A fetch on its way has five minutes.
     let (mut t, _) = leaving(true);
-    assert!(!t.give_up_waiting(at(304_999)));
-    assert!(t.give_up_waiting(at(305_000)));
+    assert!(!t.give_up_waiting(&|_| None, at(304_999)).0);
+    assert!(t.give_up_waiting(&|_| None, at(305_000)).0);
 }
 
 #[test]
@@ -217,6 +220,7 @@ fn what_is_being_fetched_of_a_run_may_come_though_the_run_is_gone() {
     for fetching in [false, true] {
         let (mut t, run) = leaving(fetching);
         says(&mut t, &run, Phase::Unknown, at(1_000));
+        t.give_up_waiting(&|_| None, at(1_000));
         assert_eq!(t.is_leaving(&run.job), fetching);
         // One that was not taken off its task before.
         let mut t = tasks(1);
@@ -225,6 +229,7 @@ fn what_is_being_fetched_of_a_run_may_come_though_the_run_is_gone() {
         let lost = says(&mut t, &run, Phase::Unknown, at(1_000));
         assert_eq!(lost, Some(Progress::Lost(AttemptEnd::Lost)));
         t.lose(0, AttemptEnd::Lost, Some(&keeps()), at(1_000));
+        t.give_up_waiting(&|_| None, at(1_000));
         assert_eq!(t.is_leaving(&run.job), fetching);
         let last = t.any_run(&run.job).is_some_and(|run| run.last_asked);
         assert_eq!(last, fetching, "it is the last that comes");

@@ -1,0 +1,233 @@
+//! The second copy of a checkpoint, between nodes: a seller offers it, its keeper pulls it, and the
+//! buyer's node pulls it from there once the seller is silent.
+//!
+//! Who may do what is the core's to say. Here bytes are moved, and checked as those of any
+//! checkpoint ([`super::progress`]).
+
+use super::ask::Asker;
+use super::perform::disk;
+use super::progress::{MAKING, PAUSE, Shelf, Source, needed};
+use super::room::{Room, now_ms};
+use super::{Body, BodyError};
+use crate::store::checkpoints::CheckpointStore;
+use crate::store::copies::{self, KEY};
+use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, RunId};
+use gridbay_core::effect::Effect;
+use gridbay_core::input::Input;
+use gridbay_core::keeper::{Copy, ranked};
+use gridbay_core::key::OrderKey;
+use gridbay_core::relay::Signed;
+use gridbay_protocol::checkpoint::{Manifest, Snapshot};
+use gridbay_protocol::codec;
+use gridbay_protocol::ids::{ContentId, NetworkId};
+use gridbay_protocol::keys::{PublicKey, SecretKey};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout};
+
+/// How long a buyer's node looks for a copy: less than its task waits.
+const SEEKING: Duration = Duration::from_secs(110);
+
+/// What an offer of a copy takes.
+pub(super) struct Offer {
+    jobs: super::Jobs,
+    asker: Asker,
+    network: NetworkId,
+    key: SecretKey,
+    job: RunId,
+    to: PublicKey,
+}
+
+impl Offer {
+    /// Offers what a run has kept by now, as its buyer's node would be told of it.
+    pub(super) async fn send(self, kept: &AgentReply) {
+        let AgentReply::Checkpoint { manifest, age_ms } = kept else {
+            return;
+        };
+        let Some(found) = Manifest::decode(manifest) else {
+            return;
+        };
+        let (jobs, bytes) = (self.jobs, manifest.clone());
+        let (job, snapshot) = (self.job, found.snapshot());
+        let shown = tokio::task::spawn_blocking(move || {
+            jobs.show_manifest(&job, &snapshot.manifest, &bytes)
+        });
+        if !matches!(shown.await, Ok(Ok(()))) {
+            return tracing::warn!(%job, "a checkpoint's manifest cannot be shown to its keeper");
+        }
+        let copy = Copy {
+            job,
+            snapshot,
+            taken_ms: now_ms().saturating_sub(*age_ms),
+        };
+        let signed = Signed::new(&self.network, copy, &self.key);
+        let request = AgentRequest::Keep(Box::new(signed));
+        if let Some(AgentReply::NotKept(why)) = self.asker.ask(&self.to, &request).await {
+            tracing::debug!(%job, keeper = %self.to, %why, "no second copy");
+        }
+    }
+}
+
+/// Asks all keepers at once for the copy of a run.
+async fn ask_all(
+    asker: &Asker,
+    keepers: Vec<PublicKey>,
+    job: RunId,
+) -> Vec<(PublicKey, Option<AgentReply>)> {
+    let mut asked = tokio::task::JoinSet::new();
+    for keeper in keepers {
+        let asker = asker.clone();
+        asked.spawn(async move {
+            let question = AgentRequest::Checkpoint(job);
+            (keeper, asker.ask(&keeper, &question).await)
+        });
+    }
+    asked.join_all().await
+}
+
+/// Pulls the newest of the copies that comes as a whole.
+async fn pull_newest(
+    asker: &Asker,
+    shelf: &Shelf<'_>,
+    found: Vec<(Copy, PublicKey)>,
+) -> Option<Copy> {
+    for (copy, from) in found {
+        let (from, job) = (&from, copy.job);
+        let source = Source { asker, from, job };
+        match shelf.pull_known(&source, &copy.snapshot).await {
+            Ok(()) => return Some(copy),
+            Err(error) => tracing::warn!(%job, keeper = %from, %error, "a copy is of no use"),
+        }
+    }
+    None
+}
+
+impl Body {
+    pub(super) fn for_copy(&mut self, effect: Effect) -> Result<(), BodyError> {
+        match effect {
+            Effect::OfferCopy { job, folder, to } => self.offer_copy(job, folder, to),
+            Effect::PullCopy {
+                slot,
+                job,
+                snapshot,
+                from,
+            } => self.pull_copy(slot, job, snapshot, from),
+            Effect::KeepCopy { slot, keep } => {
+                let needed = needed(&self.tools.copies, keep);
+                let kept = self.tools.copies.keep(&KEY, slot, &needed);
+                kept.map_err(disk("a copy of a checkpoint"))?;
+            }
+            Effect::ReadCopy {
+                token,
+                slot,
+                content,
+                from,
+            } => self.read_copy(token, slot, content, from),
+            Effect::SaveCopies(bytes) => {
+                let saved = copies::save(self.tools.room.home(), &bytes);
+                saved.map_err(disk("which copies of checkpoints are kept"))?;
+            }
+            // The others are no copies, see `perform`.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// An offer to a keeper.
+    pub(super) fn offer(&self, job: RunId, to: PublicKey) -> Offer {
+        Offer {
+            jobs: self.tools.jobs.clone(),
+            asker: Asker::new(self.tools.overlay.clone()),
+            network: self.core().state().network(),
+            key: self.tools.transport.clone(),
+            job,
+            to,
+        }
+    }
+
+    fn offer_copy(&mut self, job: RunId, folder: String, to: PublicKey) {
+        let offer = self.offer(job, to);
+        let (jobs, room) = (self.tools.jobs.clone(), self.tools.room.clone());
+        let most = self.unit_bytes(&job);
+        self.spawn(async move {
+            let begin = Instant::now();
+            loop {
+                let kept = jobs.checkpoint(job, folder.clone(), most, room.clone());
+                match kept.await {
+                    // It is being made.
+                    AgentReply::Ok if begin.elapsed() < MAKING => sleep(PAUSE).await,
+                    kept => return offer.send(&kept).await,
+                }
+            }
+        });
+    }
+
+    fn pull_copy(&mut self, slot: u32, job: RunId, snapshot: Snapshot, from: PublicKey) {
+        let asker = Asker::new(self.tools.overlay.clone());
+        let (store, room) = (self.tools.copies.clone(), self.tools.room.clone());
+        let handle = self.handle.clone();
+        self.spawn(async move {
+            let (asker, from) = (&asker, &from);
+            let pulled = shelf(&store, KEY, slot, &room)
+                .pull_known(&Source { asker, from, job }, &snapshot)
+                .await;
+            let pulled = pulled.inspect_err(|error| tracing::info!(%job, %error, "no second copy"));
+            let whole = pulled.is_ok();
+            handle.deliver(Input::Pulled { slot, whole }).await;
+        });
+    }
+
+    fn read_copy(&mut self, token: u64, slot: u32, content: ContentId, from: u64) {
+        let Some(request) = self.requests.remove(&token) else {
+            return;
+        };
+        let (store, overlay) = (self.tools.copies.clone(), self.tools.overlay.clone());
+        self.tools.runtime.spawn_blocking(move || {
+            let reply = match store.chunk_of(&KEY, slot, &content, from, CHUNK_BYTES) {
+                Some((total, bytes)) => AgentReply::Chunk { total, bytes },
+                None => AgentReply::NotFound,
+            };
+            let _gone = overlay.respond(request, codec::encode(&reply));
+        });
+    }
+
+    /// Looks for the copy of a run whose seller's node, `seller`, says nothing more.
+    pub(super) fn fetch_copy(
+        &mut self,
+        order: OrderKey,
+        (job, seller): (RunId, PublicKey),
+        keepers: Vec<PublicKey>,
+        newer_than: Option<u64>,
+    ) {
+        let most = self.checkpoint_bytes(&order);
+        let network = self.core().state().network();
+        let asker = Asker::new(self.tools.overlay.clone());
+        let (store, room) = (self.tools.checkpoints.clone(), self.tools.room.clone());
+        let handle = self.handle.clone();
+        self.spawn(async move {
+            let asked_ms = now_ms();
+            let shelf = shelf(&store, order, job.task, &room);
+            let seeking = async {
+                let replies = ask_all(&asker, keepers, job).await;
+                let bounds = (newer_than, most);
+                let found = ranked(&network, (&seller, &job), bounds, replies);
+                pull_newest(&asker, &shelf, found).await
+            };
+            let found = timeout(SEEKING, seeking).await.ok().flatten();
+            let age = |copy: Copy| (copy.snapshot, asked_ms.saturating_sub(copy.taken_ms));
+            let kept = found.map(age);
+            tracing::info!(%job, found = kept.is_some(), "looked for a second copy");
+            handle
+                .deliver(Input::Checkpointed { order, job, kept })
+                .await;
+        });
+    }
+}
+
+fn shelf<'a>(store: &'a CheckpointStore, order: OrderKey, task: u32, room: &'a Room) -> Shelf<'a> {
+    Shelf {
+        store,
+        order,
+        task,
+        room,
+    }
+}
