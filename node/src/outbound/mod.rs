@@ -3,11 +3,11 @@
 //!
 //! 1. A job has no route out of its network namespace. Its supervisor hands the node a socket that
 //!    listens on the job's loopback; variables tell the job's programs of it.
-//! 2. The node takes connections there, so many at a time ([`limits`]), and reads one request of
-//!    each ([`request`]).
+//! 2. The node takes connections there, so many at a time (`limits`), and reads one request of
+//!    each (`request`).
 //! 3. The node looks the name up itself, and keeps of its addresses those that a job may reach
-//!    ([`rule`]). It connects to one of these, and looks nothing up again.
-//! 4. Bytes are carried both ways ([`carry`]). What is refused is answered and counted.
+//!    (`rule`). It connects to one of these, and looks nothing up again.
+//! 4. Bytes are carried both ways (`carry`). What is refused is answered and counted.
 //! 5. All of it ends with the job.
 
 mod carry;
@@ -179,6 +179,8 @@ async fn connection(shared: &Shared, lookups: &Arc<Semaphore>, mut job: TcpStrea
             server.write_all(&early).await
         };
         let told = timeout(ANSWER_TIME, told).await;
+        let bytes = u64::try_from(hello.len().saturating_add(early.len())).unwrap_or(0);
+        shared.counts.sent.fetch_add(bytes, Relaxed);
         told.map_err(io::Error::from)
             .flatten()
             .map_err(|_| Refusal::Unreachable)?;

@@ -135,7 +135,7 @@ async fn bytes_pass_both_ways_and_each_end_ends_by_itself() {
         (counts.connections(), world.table.asked.load(Relaxed)),
         (1, 1)
     );
-    assert_eq!((counts.sent(), counts.received()), (9, 9));
+    assert_eq!((counts.sent(), counts.received()), (14, 9));
 }
 
 #[tokio::test]

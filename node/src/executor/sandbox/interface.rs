@@ -36,10 +36,10 @@ pub(super) fn hand_over(
         .into_iter()
         .filter_map(|(letter, fd)| Some((letter, fd?.as_fd())));
     let (letters, fds): (Vec<u8>, Vec<_>) = there.unzip();
-    match letters.is_empty() {
-        true => Ok(()),
-        false => fds::send(to, &letters, &fds),
+    if letters.is_empty() {
+        return Ok(());
     }
+    fds::send(to, &letters, &fds)
 }
 
 /// Makes the device.
