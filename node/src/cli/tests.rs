@@ -45,7 +45,7 @@ fn accepted_lines() {
         "gridbay run --provider a --jobs 100 --value 2 --penalty 0.5 --hold 1h --decay 30m --alpha 1.5 --beta 2 --window 2h -t 10m -- prog",
         "gridbay run -n 4 --network -- prog",
         "gridbay run --internet -- prog",
-        "gridbay cluster new -n 2 --internet",
+        "gridbay cluster new -n 4 --internet --time 4h --max-price 2",
         "gridbay run -n 4 --network --relay-price 0.5 -- prog",
         "gridbay run -n 4 --mpi --no-relay -- prog",
         "gridbay run -n 4 --mpi -- ./ring 100",
