@@ -33,6 +33,7 @@ mod metrics;
 mod node;
 mod offer;
 mod order;
+pub mod outbound;
 pub mod overlay;
 mod peer;
 pub mod rank;

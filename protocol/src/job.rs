@@ -39,6 +39,9 @@ pub struct JobSpec {
     /// lease.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
+    /// Whether it may reach the web: its seller's node carries its connections to ports 80 and 443.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub internet: bool,
     /// How it keeps its progress, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
@@ -187,6 +190,7 @@ mod tests {
             outputs: vec![],
             wall_seconds: 1,
             network: false,
+            internet: false,
             checkpoint: None,
         };
         assert!(spec.is_valid());
@@ -207,6 +211,13 @@ mod tests {
         });
         assert!(!spec.is_valid(), "a folder outside");
         spec.checkpoint = None;
+        assert!(!plain.windows(8).any(|w| w == b"internet"));
+        spec.internet = true;
+        assert!(spec.is_valid() && codec::encode(&spec) != plain);
+        assert_eq!(
+            codec::decode(&codec::encode(&spec), JOB_BYTES),
+            Ok(spec.clone())
+        );
         spec.argv = vec!["x".repeat(JOB_TEXT); JOB_BYTES / JOB_TEXT];
         assert!(!spec.is_valid(), "too many bytes in all");
         spec.argv.truncate(1);

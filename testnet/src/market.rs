@@ -78,6 +78,7 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
         inputs,
         outputs: ask.outputs.clone(),
         network: false,
+        internet: false,
         relays: Default::default(),
         checkpoint: ask.checkpoint.clone(),
     })

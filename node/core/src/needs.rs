@@ -19,11 +19,16 @@ pub const NETWORK: &str = "x.network";
 pub const MPI: &str = "x.mpi";
 /// Dask with its distributed scheduler.
 pub const DASK: &str = "x.dask";
+/// Connections to the web, which the seller's owner lets its jobs make.
+pub const INTERNET: &str = "x.internet";
+/// All of them.
+pub const ALL: [&str; 4] = [NETWORK, MPI, DASK, INTERNET];
 
 /// The attributes that a job needs.
 pub fn needs(spec: &JobSpec) -> Vec<&'static str> {
     let mut all = Vec::new();
     all.extend(spec.network.then_some(NETWORK));
+    all.extend(spec.internet.then_some(INTERNET));
     // What leads the program, or all that may lead one while the cluster is held.
     let runtimes = match (is_led(spec), is_held(spec)) {
         (true, _) => 1,
@@ -76,6 +81,7 @@ pub(crate) fn in_words(need: &str) -> &'static str {
     match need {
         MPI => "OpenMPI",
         DASK => "Dask",
+        INTERNET => "the internet for jobs",
         _ => "networks for leases",
     }
 }
@@ -102,6 +108,7 @@ mod tests {
         let of = |network, words: &[&str]| {
             needs(&JobSpec {
                 network,
+                internet: words.contains(&"web"),
                 argv: words.iter().map(|w| (*w).to_owned()).collect(),
                 env: vec![],
                 inputs: vec![],
@@ -112,6 +119,8 @@ mod tests {
         };
         assert_eq!(of(false, &["mpi"]), [""; 0]);
         assert_eq!(of(true, &["mpi"]), [NETWORK]);
+        assert_eq!(of(false, &["web"]), [INTERNET]);
+        assert_eq!(of(true, &["web"]), [NETWORK, INTERNET]);
         assert_eq!(of(true, &[PROGRAM, "lead", "hosts", "mpi"]), [NETWORK]);
         assert_eq!(of(true, &[PROGRAM, "lead", "mpi", "a"]), [NETWORK, MPI]);
         assert_eq!(of(true, &[PROGRAM, "lead", "dask", "a"]), [NETWORK, DASK]);

@@ -52,6 +52,7 @@ pub fn relay_job(wall_seconds: u32) -> JobSpec {
         wall_seconds,
         // The program is shown to networked jobs alone.
         network: true,
+        internet: false,
         checkpoint: None,
     }
 }

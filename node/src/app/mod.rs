@@ -32,9 +32,11 @@ use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
 use crate::cluster::{Clusters, mirrors, streams};
 use crate::config::{Config, Home, Taken};
 use crate::executor::{
-    Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support, runtimes,
+    Config as ExecutorConfig, Executor, Isolation, Outbound, ProcessExecutor, Selling, Support,
+    runtimes,
 };
 use crate::keys::{KeyFolder, NodeKeys};
+use crate::outbound::Gateway;
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::solver::Solver;
 use crate::store::checkpoints::CheckpointStore;
@@ -107,7 +109,7 @@ pub async fn run(
     } = prepare(&config, &keys, &genesis, &machine, &net, invitation)?;
     let server = Server::bind(&config).await?;
     let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
-    let clusters = tools.clusters.clone();
+    let (clusters, gateway) = (tools.clusters.clone(), tools.gateway.clone());
     let (joining, jobs, relays) = (tools.join.clone(), tools.jobs.clone(), tools.relays);
     let started = body::start(parts, tools)?;
     let handle = started.handle;
@@ -124,6 +126,7 @@ pub async fn run(
         contents,
         orders,
         clusters,
+        gateway,
         transfers,
         guests: home.guests(),
         marks,
@@ -307,8 +310,8 @@ impl Machine {
             link: config.link,
             ..ExecutorConfig::new(home.path().join("jobs"))
         };
-        let unisolated = config.unisolated;
-        let open = move || open_executor(executor, unisolated);
+        let (unisolated, outbound) = (config.unisolated, config.outbound);
+        let open = move || open_executor(executor, unisolated, outbound);
         let (executor, selling) = tokio::task::spawn_blocking(open).await??;
         Ok(Machine {
             executor,
@@ -329,6 +332,7 @@ impl Machine {
 fn open_executor(
     mut config: ExecutorConfig,
     unisolated: bool,
+    outbound: Outbound,
 ) -> anyhow::Result<(Arc<dyn Executor>, Selling)> {
     if unisolated {
         config.isolation = Isolation::Preferred;
@@ -342,7 +346,9 @@ fn open_executor(
         Support::Absent => Err("this kernel has no Landlock".to_owned()),
         _ => Ok(found),
     });
-    let selling = Selling::new(found, unisolated).with(runtimes());
+    let selling = Selling::new(found, unisolated)
+        .with(runtimes())
+        .letting_out(outbound);
     selling.report();
     Ok((Arc::new(executor), selling))
 }
@@ -424,6 +430,7 @@ fn prepare(
         copies: copies::open(path)?,
         jobs: opening.jobs.clone(),
         clusters: Clusters::new(genesis.network(), config.cluster_port),
+        gateway: Gateway::new(machine.selling.outbound(), network::own_hosts(net)),
         room: machine.room.clone(),
         grace: config.grace,
         genesis: genesis.encode(),

@@ -19,10 +19,22 @@ use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::{Bootstrap, Invitation};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits::ADVERT_BYTES;
+use std::net::IpAddr;
 use tokio::sync::mpsc;
 
 /// Founders named in an invitation at the most.
 const FOUNDERS: usize = 8;
+
+/// The addresses at which this machine is reached, also by way of its router.
+pub(super) fn own_hosts(net: &OverlayHandle) -> impl Fn() -> Vec<IpAddr> + Send + Sync + 'static {
+    let net = net.clone();
+    move || {
+        let (own, seen) = (net.addresses(), net.whereabouts().external);
+        let all = own.iter().chain(&seen);
+        let direct = all.filter(|address| !overlay::is_circuit(address));
+        direct.filter_map(overlay::ip).collect()
+    }
+}
 
 /// Nodes to start from: configured ones, the inviter's, the founders'.
 pub(super) fn bootstrap_peers(

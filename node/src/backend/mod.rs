@@ -21,6 +21,7 @@ use crate::content::uploads::Uploads;
 use crate::discovery::Discovery;
 use crate::executor::Selling;
 use crate::held::{self, Guests};
+use crate::outbound::Gateway;
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
@@ -53,6 +54,8 @@ pub struct BackendParts {
     pub orders: OrderStore,
     /// Networks of leases.
     pub clusters: Clusters,
+    /// The way of jobs to the web.
+    pub gateway: Gateway,
     /// Own transfers by their idempotency keys.
     pub transfers: TransferStore,
     /// File of those whom the owner admits to clusters.

@@ -99,11 +99,15 @@ impl Jobs {
         // delivered.
         let isolation = allowance.map_or(Isolation::Process, |allowed| allowed.isolation);
         self.selling.check(isolation).map_err(io::Error::other)?;
+        if spec.internet && !self.selling.lets_out() {
+            return Err(io::Error::other("jobs.outbound lets no job out"));
+        }
         let mut run = Run::new(local(job), spec.argv.clone());
         run.env = spec.env.iter().cloned().collect::<BTreeMap<_, _>>();
         run.limits = limits(spec, allowance);
         run.limits.lease = lease;
         run.network = network;
+        run.internet = spec.internet;
         run.farewell = spec.checkpoint.as_ref().map(|keeps| Farewell {
             folder: keeps.folder.clone(),
             grace: self.grace(keeps),
@@ -116,11 +120,11 @@ impl Jobs {
         self.selling.lacking()
     }
 
-    /// The device of a running job in its lease's network, if it has one.
-    pub fn device(&self, job: &RunId) -> Option<Handed> {
-        let device = self.executor.device(&local(job));
-        let device = device.inspect_err(|error| tracing::warn!(%job, %error, "no device"));
-        device.ok().flatten()
+    /// What a running job hands over: its device, and where its connections to the web arrive.
+    pub fn handed(&self, job: &RunId) -> Option<Handed> {
+        let handed = self.executor.handed(&local(job));
+        let handed = handed.inspect_err(|error| tracing::warn!(%job, %error, "no handover"));
+        handed.ok().flatten()
     }
 
     /// Waits for a job's end.
@@ -388,6 +392,7 @@ mod tests {
             outputs: Vec::new(),
             wall_seconds: 1,
             network: false,
+            internet: false,
             checkpoint: None,
         };
         let job = RunId {

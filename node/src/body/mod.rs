@@ -41,6 +41,7 @@ use crate::body::inbox::{Receiver, inbox};
 use crate::body::jobs::Jobs;
 use crate::body::room::Room;
 use crate::cluster::Clusters;
+use crate::outbound::Gateway;
 use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
 use crate::store::checkpoints::CheckpointStore;
@@ -146,6 +147,8 @@ pub struct Tools {
     pub jobs: Jobs,
     /// Networks of the leases that have jobs here.
     pub clusters: Clusters,
+    /// The way of jobs to the web.
+    pub gateway: Gateway,
     /// Room on the disk.
     pub room: Room,
     /// Time a job that must stop has between TERM and KILL.

@@ -5,6 +5,7 @@ use super::ask::{Asker, decode_request};
 use super::progress::put_in_place;
 use super::{ADVERTS_TOPIC, Body, BodyError, files};
 use crate::cluster::Clusters;
+use crate::outbound::Gateway;
 use crate::overlay::{self, PeerId, RequestId};
 use crate::store::withheld;
 use gridbay_core::adverts::Verdict;
@@ -315,7 +316,7 @@ impl Body {
         let lease = self.lease_of(&job);
         let (spec, network) = self.placed(&job, spec);
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
-        let clusters = self.tools.clusters.clone();
+        let (clusters, gateway) = (self.tools.clusters.clone(), self.tools.gateway.clone());
         self.spawn(async move {
             let starter = jobs.clone();
             let started = tokio::task::spawn_blocking(move || {
@@ -331,7 +332,7 @@ impl Body {
                     .await;
                 return;
             }
-            follow(jobs, clusters, handle, job).await;
+            follow(jobs, (clusters, gateway), handle, job).await;
         });
     }
 
@@ -365,8 +366,9 @@ impl Body {
 
     pub(super) fn watch_recovered_jobs(&mut self) {
         for job in self.core().seller().live_jobs() {
-            let (jobs, clusters) = (self.tools.jobs.clone(), self.tools.clusters.clone());
-            let following = follow(jobs, clusters, self.handle.clone(), job);
+            let networks = (self.tools.clusters.clone(), self.tools.gateway.clone());
+            let jobs = self.tools.jobs.clone();
+            let following = follow(jobs, networks, self.handle.clone(), job);
             self.spawn(following);
         }
     }
@@ -378,18 +380,28 @@ impl Body {
 }
 
 /// Tells the core of a job's first instruction and of its end. While it runs, its device is in its
-/// lease's network.
-async fn follow(jobs: super::Jobs, clusters: Clusters, handle: super::BodyHandle, job: RunId) {
+/// lease's network, and its connections to the web are carried.
+async fn follow(
+    jobs: super::Jobs,
+    (clusters, gateway): (Clusters, Gateway),
+    handle: super::BodyHandle,
+    job: RunId,
+) {
     let mut phase = jobs.phase(&job);
     while phase == Phase::Staging {
         tokio::time::sleep(STARTING).await;
         phase = jobs.phase(&job);
     }
+    // Ends with this.
+    let mut _web = None;
     if matches!(phase, Phase::Running { .. }) {
         let asked = jobs.clone();
-        let device = tokio::task::spawn_blocking(move || asked.device(&job)).await;
-        if let Some(device) = device.ok().flatten() {
-            clusters.attach(job, device);
+        let handed = tokio::task::spawn_blocking(move || asked.handed(&job)).await;
+        if let Some(handed) = handed.ok().flatten() {
+            if let Some(device) = handed.device {
+                clusters.attach(job, device);
+            }
+            _web = handed.web.and_then(|web| gateway.serve(web));
         }
     }
     handle.deliver(Input::JobPhase { job, phase }).await;

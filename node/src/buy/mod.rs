@@ -407,6 +407,7 @@ mod tests {
                     outputs: vec![],
                     wall_seconds: 4,
                     network: false,
+                    internet: false,
                     checkpoint: None,
                 },
             };

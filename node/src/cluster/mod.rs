@@ -36,7 +36,6 @@ use gridbay_vnet::engine::{
 };
 use gridbay_vnet::keys::Secret;
 
-use crate::executor::Handed;
 use places::Around;
 use streams::Streams;
 
@@ -130,10 +129,10 @@ impl Clusters {
     }
 
     /// Takes the device of a job that runs.
-    pub fn attach(&self, job: RunId, handed: Handed) {
+    pub fn attach(&self, job: RunId, device: OwnedFd) {
         let mut inner = self.lock();
         let device = Device {
-            device: handed.device,
+            device,
             attached: None,
         };
         inner.devices.insert(job, device);

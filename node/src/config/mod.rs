@@ -7,6 +7,7 @@ mod attributes;
 mod device;
 mod home;
 mod net;
+mod outbound;
 pub mod parse;
 mod provider;
 pub mod raw;
@@ -21,7 +22,7 @@ pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{ConfigError, Origin, RawConfig, Sources};
 pub use solver::SolverConfig;
 
-use crate::executor::Link;
+use crate::executor::{Link, Outbound};
 use gridbay_protocol::class::name_is_valid;
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
@@ -58,6 +59,8 @@ pub struct Config {
     pub grace: Duration,
     /// The same at the most, for jobs that keep their progress.
     pub longest_grace: Duration,
+    /// How far jobs that ask for it get out of this machine.
+    pub outbound: Outbound,
     /// Whether strangers' jobs run also where this machine cannot isolate them.
     pub unisolated: bool,
     /// UDP port for the private networks of leases; 0 for a free one.
@@ -168,6 +171,7 @@ impl Config {
                     .try_into()
                     .map_err(|e: toml::de::Error| e.message().to_owned())
             })?,
+            outbound: read(raw, "jobs.outbound", outbound::policy)?,
             unisolated: read(raw, "jobs.unisolated", net::switch)?,
             cluster_port: read(raw, "cluster.port", net::port)?,
             link: read(raw, "cluster.device", device::link)?,

@@ -111,6 +111,8 @@ keys! {
         "longest such time of a job that keeps its progress, which may want more than others";
     "jobs.unisolated": Text = "off",
         "whether strangers' jobs run where this machine cannot isolate them, which protects neither this user's other processes, nor what they are seen to do, nor their limits: on or off";
+    "jobs.outbound": Text = "none",
+        "how far jobs that ask for it get out of this machine, by a proxy: none, or web (ports 80 and 443 of the internet, from this machine's address)";
     "offers": Tables = none,
         "offers set when the node starts: class, units, reserve, buy (credits per hour), notice, mechanism";
     "attributes": Table = none,

@@ -63,6 +63,7 @@ impl NodeBackend {
             jobs: self.jobs_fact(),
             no_device: self.no_device(),
             no_tun: self.no_tun(),
+            jobs_reach_web: self.parts.selling.lets_out(),
             cut,
         }
     }

@@ -64,6 +64,17 @@ pub(super) fn no_tun(why: &str) -> Finding {
     )
 }
 
+/// Strangers' jobs use this machine's address.
+pub(super) fn web() -> Finding {
+    Finding::new(
+        Kind::JobsReachWeb,
+        "strangers' jobs that ask for it reach the web from this machine's address",
+        "jobs.outbound is web",
+        "nothing has to be done; whoever trusts this address trusts them, see docs/outbound.md; set \
+         jobs.outbound to none to end it",
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Severity;
@@ -80,6 +91,7 @@ mod tests {
             assert_eq!(jobs(&fact).unwrap().kind, kind);
         }
         assert_eq!(network("open: EACCES").kind, Kind::NoClusters);
+        assert_eq!(web().severity, Severity::Hint);
         let cable = no_tun("tun: EACCES");
         assert_eq!((cable.kind, &*cable.why), (Kind::NoTun, "tun: EACCES"));
         assert_eq!(cable.severity, Severity::Hint);

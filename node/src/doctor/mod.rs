@@ -89,6 +89,8 @@ pub enum Kind {
     NoClusters,
     /// They have one without TUN devices.
     NoTun,
+    /// Strangers' jobs reach the web.
+    JobsReachWeb,
 }
 
 impl Kind {

@@ -76,6 +76,8 @@ pub struct Running {
     pub no_device: Option<String>,
     /// Why their devices there are no TUN devices, if that was tried.
     pub no_tun: Option<String>,
+    /// Whether strangers' jobs reach the web.
+    pub jobs_reach_web: bool,
     /// Members of leases' networks that it does not reach.
     pub cut: Vec<PairFact>,
 }
@@ -94,6 +96,7 @@ pub fn running(facts: &Running) -> Vec<Finding> {
     found.extend(no_device.map(super::jobs::network));
     let no_tun = facts.no_tun.as_deref();
     found.extend(no_tun.map(super::jobs::no_tun));
+    found.extend(facts.jobs_reach_web.then(super::jobs::web));
     found.extend(facts.cut.iter().map(super::pairs::pair));
     found
 }

@@ -62,6 +62,30 @@ impl fmt::Display for Link {
     }
 }
 
+/// How far jobs that ask for it get out of their machine, by its owner's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Outbound {
+    /// Nowhere.
+    #[default]
+    None,
+    /// To ports 80 and 443 of addresses of the internet.
+    Web,
+}
+
+impl Outbound {
+    /// All, the narrowest first.
+    pub const ALL: [Outbound; 2] = [Outbound::None, Outbound::Web];
+}
+
+impl fmt::Display for Outbound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Web => "web",
+        })
+    }
+}
+
 /// For what an older record does not tell.
 const fn absent() -> Support {
     Support::Absent

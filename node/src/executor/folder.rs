@@ -8,7 +8,8 @@
 //! lock           held (flock) by the supervisor for as long as it lives
 //! alive          FIFO; the supervisor is its only writer, so readers see its end as end of file
 //! control        FIFO; orders to the supervisor, one line of JSON each
-//! net            socket; whoever connects is handed the device of the job in its lease's network
+//! net            socket; whoever connects is handed the device of the job in its lease's network, and
+//!                where its connections to the web arrive
 //! state.json     how the job stands, replaced whole, the last version synced to disk
 //! stdout stderr  output, up to the cap
 //! supervisor.log what the supervisor has to complain about
@@ -41,6 +42,10 @@ use super::removal;
 
 /// How long a supervisor may take to hand a device over.
 const HANDOVER: Duration = Duration::from_secs(5);
+/// What a descriptor that is handed over stands for: a letter each, in their order.
+pub(super) const DEVICE: u8 = b'd';
+/// The same for a socket that listens for connections to the web.
+pub(super) const WEB: u8 = b'w';
 /// Largest file of the folder's own that is read back.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -71,12 +76,15 @@ pub(super) enum Control {
     Lease { left_ms: u64 },
 }
 
-/// The device of a job in its lease's network.
+/// What a job hands to the node that looks after it.
 #[derive(Debug)]
 pub struct Handed {
     /// A TUN device, or the packet socket that stands for one: packets with the kernel's header for
-    /// offloads.
-    pub device: OwnedFd,
+    /// offloads. `None` if it is in no network.
+    pub device: Option<OwnedFd>,
+    /// A socket that listens on the job's own loopback, for its connections to the web. `None` if
+    /// it makes none.
+    pub web: Option<OwnedFd>,
     /// Comes to its end with the job.
     pub ends: UnixStream,
 }
@@ -121,8 +129,8 @@ impl Folder {
         self.0.join("net")
     }
 
-    /// Asks the supervisor for the job's device; `None` if it offers none.
-    pub(super) fn device(&self) -> io::Result<Option<Handed>> {
+    /// Asks the supervisor for what the job hands over; `None` if it offers nothing.
+    pub(super) fn handed(&self) -> io::Result<Option<Handed>> {
         // By a descriptor: the names of sockets are short, and those of folders may be long.
         let folder = File::open(&self.0)?;
         let path = format!("/proc/self/fd/{}/net", folder.as_raw_fd());
@@ -132,9 +140,18 @@ impl Folder {
             Err(e) => return Err(e),
         };
         ends.set_read_timeout(Some(HANDOVER))?;
-        let (_, mut devices) = fds::recv(&ends, &mut [0])?;
+        let mut letters = [0; fds::FDS_MAX];
+        let (count, fds) = fds::recv(&ends, &mut letters)?;
         ends.set_read_timeout(None)?;
-        Ok(devices.pop().map(|device| Handed { device, ends }))
+        let (mut device, mut web) = (None, None);
+        for (letter, fd) in letters.into_iter().take(count).zip(fds) {
+            match letter {
+                DEVICE => device = Some(fd),
+                WEB => web = Some(fd),
+                _ => {}
+            }
+        }
+        Ok(Some(Handed { device, web, ends }))
     }
 
     pub(super) fn log(&self) -> PathBuf {

@@ -251,6 +251,9 @@ pub struct JobSpec {
     /// Network.
     #[serde(default)]
     pub network: Network,
+    /// Whether the node carries its connections to the web. Only the namespace tier has it.
+    #[serde(default)]
+    pub internet: bool,
     /// Set if it keeps its progress. Whatever code it leaves with after the notice, it was ended.
     #[serde(default)]
     pub farewell: Option<Farewell>,
@@ -265,6 +268,7 @@ impl JobSpec {
             env: BTreeMap::new(),
             limits: Limits::default(),
             network: Network::None,
+            internet: false,
             farewell: None,
         }
     }

@@ -30,7 +30,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-pub use capability::{Capabilities, Link, Support, Tier, WeightBy};
+pub use capability::{Capabilities, Link, Outbound, Support, Tier, WeightBy};
 pub use error::ExecutorError;
 pub use folder::Handed;
 pub use job::{
@@ -95,9 +95,9 @@ pub trait Executor: Send + Sync {
     /// already.
     fn renew(&self, job: &JobName, left: Duration) -> Result<(), ExecutorError>;
 
-    /// The device of a running job in its lease's network. `None` where the job has none, or none
-    /// yet.
-    fn device(&self, _job: &JobName) -> Result<Option<Handed>, ExecutorError> {
+    /// What a running job hands to the node: its device in its lease's network, and where its
+    /// connections to the web arrive. `None` where the job has neither, or none yet.
+    fn handed(&self, _job: &JobName) -> Result<Option<Handed>, ExecutorError> {
         Ok(None)
     }
 

@@ -358,11 +358,11 @@ impl Executor for ProcessExecutor {
         }
     }
 
-    fn device(&self, job: &JobName) -> Result<Option<Handed>, Error> {
-        let handed = self.prepared(job)?.device();
+    fn handed(&self, job: &JobName) -> Result<Option<Handed>, Error> {
+        let handed = self.prepared(job)?.handed();
         handed.map_err(|source| Error::Folder {
             job: job.clone(),
-            action: "ask for the network device",
+            action: "ask for what the job hands over",
             source,
         })
     }

@@ -8,10 +8,10 @@
 
 use std::collections::BTreeMap;
 
-use gridbay_core::needs::{DASK, MPI, NETWORK};
+use gridbay_core::needs::{ALL, INTERNET, NETWORK};
 use gridbay_protocol::class::Isolation;
 
-use super::capability::{Capabilities, Link, Support, Tier};
+use super::capability::{Capabilities, Link, Outbound, Support, Tier};
 
 /// Attribute of adverts: the tier that strangers' jobs run in.
 const SANDBOX: &str = "x.sandbox";
@@ -55,6 +55,7 @@ pub struct Selling {
     found: Result<Capabilities, String>,
     unisolated: bool,
     runtimes: BTreeMap<String, String>,
+    outbound: Outbound,
 }
 
 impl Selling {
@@ -65,6 +66,7 @@ impl Selling {
             found,
             unisolated,
             runtimes,
+            outbound: Outbound::None,
         }
     }
 
@@ -73,14 +75,33 @@ impl Selling {
         Selling { runtimes, ..self }
     }
 
+    /// The same, where the owner lets jobs out so far.
+    pub fn letting_out(self, outbound: Outbound) -> Selling {
+        Selling { outbound, ..self }
+    }
+
+    /// How far jobs that ask for it get out of this machine: it takes a network namespace, so that
+    /// none gets further.
+    pub fn outbound(&self) -> Outbound {
+        match &self.found {
+            Ok(found) if found.tier == Tier::Namespaces => self.outbound,
+            _ => Outbound::None,
+        }
+    }
+
+    /// Whether jobs that ask for it may reach the web.
+    pub fn lets_out(&self) -> bool {
+        self.outbound() != Outbound::None
+    }
+
     /// What this machine lacks of that which jobs may need.
     pub fn lacking(&self) -> Vec<&'static str> {
         let has = |need: &str| match need {
             NETWORK => self.no_device().is_none(),
+            INTERNET => self.lets_out(),
             _ => self.runtimes.contains_key(need),
         };
-        let all = [NETWORK, MPI, DASK].into_iter();
-        all.filter(|need| !has(need)).collect()
+        ALL.into_iter().filter(|need| !has(need)).collect()
     }
 
     /// Whether strangers' jobs may run in this tier.
@@ -148,6 +169,9 @@ impl Selling {
             if found.no_device.is_none() {
                 all.insert(NETWORK.to_owned(), found.link.to_string());
                 all.extend(self.runtimes.clone());
+            }
+            if self.lets_out() {
+                all.insert(INTERNET.to_owned(), self.outbound().to_string());
             }
             let watched = self.watched().join("+");
             if !watched.is_empty() {
@@ -235,6 +259,26 @@ mod tests {
         assert!(!veth.lacking().contains(&NETWORK) && none.lacking().contains(&NETWORK));
         assert_eq!(tun.lesser_link(), None);
         assert_eq!(veth.lesser_link(), Some((Link::Veth, "tun: EACCES")));
+    }
+
+    #[test]
+    fn only_jobs_with_a_namespace_are_let_out_and_only_if_the_owner_says_so() {
+        let of = |tier, outbound| {
+            let found = found(tier, Support::Enforced);
+            Selling::new(Ok(found), true).letting_out(outbound)
+        };
+        for (tier, outbound, said) in [
+            (Tier::Namespaces, Outbound::Web, Some("web")),
+            (Tier::Namespaces, Outbound::None, None),
+            (Tier::Plain, Outbound::Web, None),
+        ] {
+            let selling = of(tier, outbound);
+            let told = selling.attributes().get(INTERNET).cloned();
+            assert_eq!(told.as_deref(), said, "{tier} {outbound}");
+            assert_eq!(selling.lacking().contains(&INTERNET), said.is_none());
+        }
+        let silent = Selling::new(Ok(found(Tier::Namespaces, Support::Enforced)), false);
+        assert!(silent.lacking().contains(&INTERNET), "none unless told");
     }
 
     #[test]

@@ -33,6 +33,7 @@ impl NodeBackend {
                 inputs: Vec::new(),
                 outputs: Vec::new(),
                 network: true,
+                internet: request.internet,
                 relays: request.relays,
                 checkpoint: None,
             },

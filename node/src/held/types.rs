@@ -28,6 +28,9 @@ pub struct ClusterRequest {
     /// Relays of its network.
     #[serde(default)]
     pub relays: Relays,
+    /// Whether its programs may reach the web, by sellers that let their jobs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub internet: bool,
     /// Runtimes that every node must have.
     #[serde(default)]
     pub runtimes: BTreeSet<Runtime>,

@@ -32,6 +32,9 @@ pub struct JobRequest {
     /// Whether its tasks reach one another, over a network of their own.
     #[serde(default)]
     pub network: bool,
+    /// Whether it may reach the web, by sellers that let their jobs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub internet: bool,
     /// How those of them that have no way to one another are relayed.
     #[serde(default, skip_serializing_if = "Relays::are_free")]
     pub relays: Relays,

@@ -10,6 +10,7 @@ use super::text::Text;
 use crate::api::Answer;
 use crate::backend::NodeBackend;
 use crate::market::{Market, held, waiting};
+use crate::outbound::Counts;
 use gridbay_core::Core;
 use gridbay_ledger::read::Totals;
 use gridbay_protocol::keys::PublicKey;
@@ -48,6 +49,7 @@ impl NodeBackend {
         );
         let discovery = self.discovery.counts();
         text.by(("gridbay_discovery_events_total", "kind"), discovery);
+        web(&mut text, self.parts.gateway.counts());
         lease::metrics(&mut text, &self.networks().await);
         let refused = self.parts.clusters.streams_refused();
         let refused = refused.into_iter().map(|(of, count)| (of.name(), count));
@@ -69,6 +71,17 @@ impl NodeBackend {
         }
         text.0
     }
+}
+
+/// What jobs' connections to the web came to.
+fn web(text: &mut Text, counts: &Counts) {
+    text.gauge("gridbay_jobs_web_connections_total", counts.connections());
+    text.gauge("gridbay_jobs_web_sent_bytes_total", counts.sent());
+    text.gauge("gridbay_jobs_web_received_bytes_total", counts.received());
+    text.by(
+        ("gridbay_jobs_web_refused_total", "reason"),
+        counts.refused(),
+    );
 }
 
 fn facts(core: &Core, node: PublicKey) -> Facts {

@@ -76,6 +76,7 @@ impl NodeBackend {
             inputs,
             outputs,
             network,
+            internet,
             relays,
             checkpoint,
         } = request;
@@ -102,6 +103,7 @@ impl NodeBackend {
                     outputs,
                     wall_seconds,
                     network,
+                    internet,
                     checkpoint,
                 },
             };

@@ -92,6 +92,7 @@ pub(crate) fn request(nodes: u32) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        internet: false,
         relays: Default::default(),
         checkpoint: None,
     }

@@ -10,7 +10,10 @@ use gridbay_node::body::room::Room;
 use gridbay_node::body::{self, BodyHandle, Tools};
 use gridbay_node::cluster::Clusters;
 use gridbay_node::config::NodeLimits;
-use gridbay_node::executor::{Capabilities, Config, ProcessExecutor, Selling, Support, Tier};
+use gridbay_node::executor::{
+    Capabilities, Config, Outbound, ProcessExecutor, Selling, Support, Tier,
+};
+use gridbay_node::outbound::Gateway;
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::checkpoints::CheckpointStore;
 use gridbay_node::store::content::ContentStore;
@@ -167,6 +170,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
     let node = SecretKey::from_seed(&TRANSPORT).public();
     let selling = Arc::new(selling);
     let parts = parts(&genesis, account, node);
+    let gateway = Gateway::new(Outbound::None, Vec::new);
     let tools = Tools {
         overlay: overlay.clone(),
         transport: SecretKey::from_seed(&TRANSPORT),
@@ -174,6 +178,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         orders: orders.clone(),
         contents: contents.clone(),
         clusters: Clusters::new(genesis.network(), 0),
+        gateway: gateway.clone(),
         checkpoints: CheckpointStore::open(dir.path().join("checkpoints"), |_, _| true).unwrap(),
         copies: copies::open(dir.path()).unwrap(),
         jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos, GRACE).unwrap(),
@@ -194,6 +199,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         contents,
         orders,
         clusters,
+        gateway,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
         guests: dir.path().join("guests.json"),
         marks: MarkBook::open(dir.path().join("marks")).unwrap(),

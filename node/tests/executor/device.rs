@@ -122,18 +122,18 @@ fn the_node_gets_the_device_again_and_sees_the_jobs_end() {
         let script = "while ! test -e stop; do sleep 0.05; done";
         bench.start(&networked(&bench, "again", script));
         let job = id("again");
-        let device = || found("a device", || bench.executor.device(&job).unwrap());
+        let device = || found("a device", || bench.executor.handed(&job).unwrap());
         let first = device();
         drop(first);
         let mut second = device();
         let offloads = match link {
-            Link::Tun => gridbay_vnet::tun::take(&second.device).unwrap(),
-            Link::Veth => gridbay_vnet::veth::take(&second.device).unwrap(),
+            Link::Tun => gridbay_vnet::tun::take(second.device.as_ref().unwrap()).unwrap(),
+            Link::Veth => gridbay_vnet::veth::take(second.device.as_ref().unwrap()).unwrap(),
         };
         assert!(offloads.tcp);
         File::create(bench.work_of("again").join("stop")).unwrap();
         assert_eq!(second.ends.read(&mut [0]).unwrap(), 0, "the end of the job");
-        assert!(bench.executor.device(&job).unwrap().is_none());
+        assert!(bench.executor.handed(&job).unwrap().is_none());
     }
 }
 

@@ -15,4 +15,5 @@ mod isolation;
 mod running;
 mod survival;
 mod tools;
+mod web;
 mod whole;

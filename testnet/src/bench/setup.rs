@@ -165,6 +165,7 @@ pub(super) fn request(nodes: u32, seconds: u32, words: &[&str]) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: true,
+        internet: false,
         relays: Relays::Free,
         checkpoint: None,
     }

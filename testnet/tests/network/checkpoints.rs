@@ -51,6 +51,7 @@ pub(crate) fn counting(class: &str, nodes: u32, how: How, price: u64, to: u32) -
         inputs: vec![],
         outputs: vec![],
         network: false,
+        internet: false,
         relays: Relays::Free,
         checkpoint: Some(checkpoint),
     }

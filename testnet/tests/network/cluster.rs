@@ -49,6 +49,7 @@ fn led(kind: &str, program: &[&str]) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: true,
+        internet: false,
         relays: Relays::Free,
         checkpoint: None,
     }

@@ -42,6 +42,7 @@ fn request(provider: String) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        internet: false,
         relays: Relays::Free,
         checkpoint: None,
     }

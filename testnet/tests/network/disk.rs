@@ -75,6 +75,7 @@ fn job(nodes: u32, seconds: u32) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        internet: false,
         relays: Relays::Free,
         checkpoint: None,
     }

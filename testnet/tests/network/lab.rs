@@ -32,6 +32,7 @@ fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        internet: false,
         relays: Relays::Free,
         checkpoint: None,
     }

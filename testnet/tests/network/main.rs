@@ -15,6 +15,7 @@ mod held;
 mod lab;
 mod leads;
 mod moved;
+mod outbound;
 mod probe;
 mod solver;
 mod spark;

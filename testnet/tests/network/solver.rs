@@ -124,6 +124,7 @@ fn reservation(nodes: u32, price: u64, start: u64) -> JobRequest {
         inputs: vec![],
         outputs: vec![],
         network: false,
+        internet: false,
         relays: Relays::Free,
         checkpoint: None,
     }

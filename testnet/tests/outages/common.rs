@@ -139,6 +139,7 @@ impl Lease {
             outputs: vec![],
             checkpoint: None,
             network: false,
+            internet: false,
             relays: Relays::Free,
         };
         let record = buyer.post("/jobs", &request, None).await.unwrap();

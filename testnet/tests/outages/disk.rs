@@ -76,6 +76,7 @@ fn request(script: &str, seconds: u32) -> JobRequest {
         outputs: vec![],
         checkpoint: None,
         network: false,
+        internet: false,
         relays: Relays::Free,
     }
 }

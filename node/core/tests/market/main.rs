@@ -47,6 +47,7 @@ fn sleep(seconds: u64) -> JobSpec {
         outputs: vec![],
         wall_seconds: 600,
         network: false,
+        internet: false,
         checkpoint: None,
     }
 }

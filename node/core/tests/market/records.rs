@@ -45,6 +45,7 @@ fn record(terms: Terms) -> Record {
             outputs: vec![],
             wall_seconds: 60,
             network: false,
+            internet: false,
             checkpoint: None,
         },
         worth: None,

@@ -38,6 +38,9 @@ pub(in crate::cli) struct NewArgs {
     /// Name of the cluster
     #[arg(long)]
     name: Option<String>,
+    /// Only at sellers that let their jobs reach the web, by a proxy that $https_proxy names
+    #[arg(long)]
+    internet: bool,
     /// Print its id and do not wait
     #[arg(long)]
     detach: bool,
@@ -57,6 +60,7 @@ impl NewArgs {
                 name: self.name,
                 want,
                 relays,
+                internet: self.internet,
                 runtimes,
             };
             let mut signals = Signals::new()?;

@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Options that say how an order is bought, followed or kept, which a cluster that is held is not.
-const BOUGHT: [&str; 10] = [
+const BOUGHT: [&str; 11] = [
     "nodes",
     "array",
     "max_price",
@@ -44,6 +44,7 @@ const BOUGHT: [&str; 10] = [
     "budget",
     "checkpoint",
     "network",
+    "internet",
     "forward",
     "detach",
 ];
@@ -78,6 +79,9 @@ pub(super) struct RunArgs {
     /// Let the tasks reach one another: rank0, rank1, ... in a network of their own
     #[arg(long)]
     pub(super) network: bool,
+    /// Only at sellers that let their jobs reach the web, by a proxy that $https_proxy names
+    #[arg(long)]
+    pub(super) internet: bool,
     #[command(flatten)]
     pub(super) leads: Leads,
     #[command(flatten)]

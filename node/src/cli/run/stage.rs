@@ -39,6 +39,7 @@ pub(super) struct Plan {
     checkpoint: Option<Checkpoint>,
     worth: Option<JobWorth>,
     network: bool,
+    internet: bool,
     relays: Relays,
 }
 
@@ -50,6 +51,7 @@ impl Plan {
     pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
         let mut plan = Plan {
             name: args.name.clone(),
+            internet: args.internet,
             network: args.network || args.parallel.is_asked() || args.leads.is_asked(),
             relays: args.buying.relays(),
             worth: args.buying.ways.worth()?,
@@ -211,6 +213,7 @@ impl Plan {
             inputs,
             outputs: self.outputs,
             network: self.network,
+            internet: self.internet,
             relays: self.relays,
             checkpoint: self.checkpoint,
         })

@@ -14,7 +14,7 @@ use nix::unistd::{chdir, setsid};
 
 use super::report::Report;
 use super::seccomp::{self, Fence};
-use super::{Ends, NO_DEVICE, Plan, become_user, confine, root, sys};
+use super::{Ends, NO_DEVICE, Plan, become_user, confine, proxy, root, sys};
 use crate::executor::capability::Tier;
 use crate::executor::job::Network;
 use crate::executor::notice::NOTICE;
@@ -58,6 +58,9 @@ fn confine_plain(
 ) -> Result<(), Box<dyn Error>> {
     if plan.spec.network != Network::None {
         return Err(format!("{NO_DEVICE}: it takes namespaces").into());
+    }
+    if plan.spec.internet {
+        return Err("proxy: it takes namespaces".into());
     }
     let mut go = [0];
     if File::from(ends.go.try_clone()?).read(&mut go)? != 1 {
@@ -178,6 +181,8 @@ fn environment(plan: &Plan<'_>, place: &Place) -> Result<Vec<CString>, std::ffi:
         ("HOME".into(), (&place.work).into()),
         ("TMPDIR".into(), (&place.tmp).into()),
     ]);
+    // The job's own words about it count, as they do for the others above.
+    all.extend(proxy::variables(plan.spec).map(|(k, v)| (k.into(), v.into())));
     all.extend(given);
     all.insert("GRIDBAY_JOB".into(), plan.spec.job.as_str().into());
     all.insert("GRIDBAY_WORK".into(), (&place.work).into());

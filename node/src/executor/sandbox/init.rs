@@ -59,10 +59,13 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
         Network::None => None,
         Network::Lease(place) => Some(place),
     };
-    if let Some(place) = place {
-        let raised = interface::raise(place, plan.link, ends.device.as_fd());
-        raised.map_err(|e| format!("{NO_DEVICE}: {}: {e}", plan.link))?;
-    }
+    let raised = place.map(|place| interface::raise(place, plan.link));
+    let no_device = |e| format!("{NO_DEVICE}: {}: {e}", plan.link);
+    let device = raised.transpose().map_err(no_device)?;
+    let web = plan.spec.internet.then(interface::listen).transpose();
+    let web = web.map_err(|e| format!("proxy: {e}"))?;
+    interface::hand_over(device.as_ref(), web.as_ref(), ends.device.as_fd())
+        .map_err(|e| format!("handover: {e}"))?;
     let host = place.map_or("job", |place| &place.host);
     sethostname(host).map_err(|e| format!("host name: {e}"))?;
     root::enter(plan.read_only, place)?;

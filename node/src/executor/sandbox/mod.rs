@@ -22,6 +22,7 @@ pub(crate) mod confine;
 mod exec;
 mod init;
 mod interface;
+mod proxy;
 pub(crate) mod report;
 mod root;
 mod seccomp;
@@ -43,6 +44,8 @@ use report::Reporter;
 
 /// User and group id of a job inside its namespaces.
 pub(super) const JOB_UID: u32 = 1000;
+/// Where a job's connections to the web arrive, on its own loopback.
+pub(super) const PROXY_PORT: u16 = 3128;
 /// How the report begins that a job has no device in its lease's network.
 pub(super) const NO_DEVICE: &str = "network of the lease";
 /// First of the ids that root's jobs have outside: above those that distributions, directory
@@ -89,7 +92,7 @@ pub(crate) struct Launched {
     pub(crate) stdout: OwnedFd,
     /// Reading end of the job's standard error.
     pub(crate) stderr: OwnedFd,
-    /// The device of a networked job comes here before the report that the sandbox is ready.
+    /// The device of a networked job, and where connections to the web arrive, come here before the report that the sandbox is ready.
     pub(crate) device: OwnedFd,
 }
 
@@ -100,7 +103,7 @@ struct Ends {
     stderr: OwnedFd,
     /// One byte comes when the id maps are written and the control group is entered.
     go: OwnedFd,
-    /// Where the device of a networked job goes.
+    /// Where they go.
     device: OwnedFd,
 }
 

@@ -1,7 +1,8 @@
-//! The device of a networked job, kept for the nodes that come for it.
+//! The device of a networked job, and the socket at which a job's connections to the web arrive,
+//! kept for the nodes that come for them.
 //!
-//! 1. The sandbox sends the device before it reports that it is ready.
-//! 2. The supervisor keeps it for the job's life, and hands a copy to whoever connects to the
+//! 1. The sandbox sends them before it reports that it is ready, with a letter for each.
+//! 2. The supervisor keeps them for the job's life, and hands copies to whoever connects to the
 //!    socket in the job's folder: the node, and that node again after a restart. The folder is the
 //!    node's user's own; the job does not see it.
 //! 3. It keeps the connection. Its end says that the job has ended, which a device of which
@@ -20,21 +21,27 @@ const KEPT: usize = 2;
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Handover {
-    device: OwnedFd,
+    letters: Vec<u8>,
+    fds: Vec<OwnedFd>,
     listener: UnixListener,
     nodes: Vec<UnixStream>,
 }
 
 impl Handover {
-    /// Takes the device from the sandbox and opens the socket, by a name relative to the current
+    /// Takes what there is from the sandbox and opens the socket, by a name relative to the current
     /// directory: names of sockets are short.
     pub(super) fn open(sandbox: &OwnedFd, socket: &Path) -> io::Result<Self> {
-        let (_, mut devices) = fds::recv(sandbox, &mut [0])?;
-        let device = devices.pop().ok_or(io::ErrorKind::UnexpectedEof)?;
+        let mut letters = [0; fds::FDS_MAX];
+        let (count, fds) = fds::recv(sandbox, &mut letters)?;
+        let letters = letters.get(..count).unwrap_or_default().to_vec();
+        if letters.is_empty() || letters.len() != fds.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         let listener = UnixListener::bind(socket.file_name().unwrap_or_default())?;
         listener.set_nonblocking(true)?;
         Ok(Self {
-            device,
+            letters,
+            fds,
             listener,
             nodes: Vec::new(),
         })
@@ -44,10 +51,11 @@ impl Handover {
         self.listener.as_fd()
     }
 
-    /// Hands the device to those that wait for it.
+    /// Hands it all to those that wait for it.
     pub(super) fn serve(&mut self) {
+        let fds: Vec<_> = self.fds.iter().map(OwnedFd::as_fd).collect();
         while let Ok((node, _)) = self.listener.accept() {
-            if fds::send(&node, b"d", &[self.device.as_fd()]).is_ok() {
+            if fds::send(&node, &self.letters, &fds).is_ok() {
                 self.nodes.push(node);
             }
             if self.nodes.len() > KEPT {

@@ -57,6 +57,7 @@ pub(crate) fn job() -> JobSpec {
         outputs: vec!["out/result.csv".into()],
         wall_seconds: 3_600,
         network: false,
+        internet: false,
         checkpoint: None,
     }
 }

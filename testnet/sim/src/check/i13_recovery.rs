@@ -156,6 +156,7 @@ mod tests {
                 outputs: vec![],
                 wall_seconds: 1,
                 network: false,
+                internet: false,
                 checkpoint: None,
             },
         };

@@ -149,6 +149,7 @@ mod tests {
                 outputs: vec![],
                 wall_seconds: 1,
                 network: false,
+                internet: false,
                 checkpoint: None,
             },
             salt: [0; 32],

@@ -217,6 +217,7 @@ fn request(puppet: &mut Puppet<'_>) -> Option<AgentRequest> {
         outputs: vec![],
         wall_seconds: 600,
         network: false,
+        internet: false,
         checkpoint: None,
     };
     Some(match puppet.rng.below(3) {

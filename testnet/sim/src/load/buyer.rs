@@ -91,6 +91,7 @@ impl World {
             outputs: brings.then(|| "result".to_owned()).into_iter().collect(),
             wall_seconds: 600,
             network: false,
+            internet: false,
             checkpoint,
         }
     }

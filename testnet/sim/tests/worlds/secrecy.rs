@@ -82,6 +82,7 @@ fn order(world: &World, price: u64) -> Command {
         outputs: vec![],
         wall_seconds: 600,
         network: false,
+        internet: false,
         checkpoint: None,
     };
     let steps = vec![Step {

@@ -131,9 +131,9 @@ struct Watch<'a> {
     main: Pid,
     report: Option<File>,
     inbox: Inbox,
-    /// Where the sandbox sends the device of a networked job.
+    /// Where the sandbox sends what the job hands over.
     device: OwnedFd,
-    /// That device, once it is there.
+    /// That, once it is there.
     handover: Option<Handover>,
     streams: [Stream; 2],
     /// Looks at what the kernel does not bound.
@@ -234,7 +234,8 @@ impl Watch<'_> {
         match report {
             Report::Ready { landlock } => {
                 self.landlock = landlock;
-                if self.launch.spec.network != Network::None {
+                let spec = &self.launch.spec;
+                if spec.network != Network::None || spec.internet {
                     self.handover = Some(Handover::open(&self.device, &self.folder.net())?);
                 }
             }
