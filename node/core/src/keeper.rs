@@ -13,7 +13,7 @@ use crate::agent::{AgentReply, Copy, KeepRefusal, RunId};
 use crate::effect::Effect;
 use crate::relay::Signed;
 use gridbay_ledger::State;
-use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, COPIES, COPIES_BYTES, Snapshot};
+use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, COPIES, COPIES_BYTES};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::ids::{AccountId, LeaseId, NetworkId};
 use gridbay_protocol::keys::PublicKey;
