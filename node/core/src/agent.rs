@@ -26,7 +26,6 @@
 //! again.
 
 use crate::cluster::{Cluster, Visit};
-use crate::keeper::{Copy, KeepRefusal};
 use crate::presence::Presence;
 use crate::relay::{Carried, Links, Signed, Wish};
 use gridbay_protocol::advert::SignedAdvert;
@@ -291,6 +290,42 @@ pub enum StartRefusal {
     /// Its machine lacks a runtime that the job needs. It gives the lease up likewise.
     #[error("the seller's machine lacks what the job needs")]
     NoRuntime,
+}
+
+/// What a run had kept at a time, in the words of its seller's node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Copy {
+    /// The run.
+    pub job: RunId,
+    /// Its checkpoint.
+    pub snapshot: Snapshot,
+    /// When its newest file was written, milliseconds since 1970 by the seller's clock.
+    pub taken_ms: u64,
+}
+
+/// Why a node does not keep a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum KeepRefusal {
+    /// Its ledger does not know that both hold units of a live lease.
+    #[error("not both nodes hold units of the lease by the ledger here; ask a node that does")]
+    NoLease,
+    /// It runs no task of the lease that keeps its progress, so it knows no buyer's node.
+    #[error("no task of the lease that keeps its progress runs here; ask again once one does")]
+    NoTask,
+    /// The signature is not that of the asker.
+    #[error("not signed by the node that asks; sign with its transport key")]
+    NotSigned,
+    /// More than a checkpoint of a unit of the seller may have.
+    #[error("the checkpoint is larger than a unit of the lease allows; keep less in its folder")]
+    TooLarge,
+    /// It came too soon after the last one, or while that is being pulled.
+    #[error("the last copy is too recent; ask again after the time between two checkpoints")]
+    TooSoon,
+    /// It keeps as much as it may, or its disk takes nothing now.
+    #[error("no more copies are kept here now; ask again later")]
+    Full,
 }
 
 /// An answer.

@@ -1,11 +1,10 @@
 //! Questions of other nodes: what the seller's agent and the adverts answer, and what the body has
 //! to read for the answer.
 
-use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
+use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, Copy, KeepRefusal, POLL_JOBS};
 use crate::core::Core;
 use crate::effect::Effect;
 use crate::input::{AnswerToken, Now};
-use crate::keeper::{Copy, KeepRefusal};
 use crate::relay::Signed;
 use gridbay_protocol::keys::PublicKey;
 

@@ -9,56 +9,21 @@
 //!    the keeper ([`ranked`]).
 //! 4. A copy goes [`KEEP_HEIGHTS`] after its seller's last unit of the lease, or the lease, went.
 
-use crate::agent::{AgentReply, RunId};
+use crate::agent::{AgentReply, Copy, KeepRefusal, RunId};
 use crate::effect::Effect;
 use crate::relay::Signed;
-use crate::seller::KEEP_HEIGHTS;
 use gridbay_ledger::State;
-use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, COPIES, COPIES_BYTES, Snapshot};
+use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, COPIES, COPIES_BYTES};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::ids::{AccountId, LeaseId, NetworkId};
 use gridbay_protocol::keys::PublicKey;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Heights for which a copy is kept after its lease is gone, and so is the output of a run.
+pub const KEEP_HEIGHTS: u64 = 1_200;
 /// Bytes of the memory at the most.
 pub const BYTES: usize = COPIES * 1_024;
-
-/// What a run had kept at a time, in the words of its seller's node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Copy {
-    /// The run.
-    pub job: RunId,
-    /// Its checkpoint.
-    pub snapshot: Snapshot,
-    /// When its newest file was written, milliseconds since 1970 by the seller's clock.
-    pub taken_ms: u64,
-}
-
-/// Why a node does not keep a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(rename_all = "snake_case")]
-pub enum KeepRefusal {
-    /// Its ledger does not know that both hold units of a live lease.
-    #[error("not both nodes hold units of the lease by the ledger here; ask a node that does")]
-    NoLease,
-    /// It runs no task of the lease that keeps its progress, so it knows no buyer's node.
-    #[error("no task of the lease that keeps its progress runs here; ask again once one does")]
-    NoTask,
-    /// The signature is not that of the asker.
-    #[error("not signed by the node that asks; sign with its transport key")]
-    NotSigned,
-    /// More than a checkpoint of a unit of the seller may have.
-    #[error("the checkpoint is larger than a unit of the lease allows; keep less in its folder")]
-    TooLarge,
-    /// It came too soon after the last one, or while that is being pulled.
-    #[error("the last copy is too recent; ask again after the time between two checkpoints")]
-    TooSoon,
-    /// It keeps as much as it may, or its disk takes nothing now.
-    #[error("no more copies are kept here now; ask again later")]
-    Full,
-}
 
 /// The other nodes of a lease in the order in which the node `own` would have them keep copies:
 /// those of other sellers first, each time from its own key on, so that not all take the same.

@@ -22,6 +22,7 @@ use crate::agent::{Phase, PollJob, RunId};
 use crate::cluster::Cluster;
 use crate::effect::Effect;
 use crate::input::AnswerToken;
+use crate::keeper::KEEP_HEIGHTS;
 use gridbay_ledger::{Lease, State};
 use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::codec::{self, CodecError};
@@ -33,8 +34,6 @@ use gridbay_protocol::lease::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Heights for which the output of a run is kept after its lease is gone.
-pub const KEEP_HEIGHTS: u64 = 1_200;
 /// Heights after which an acknowledgement that has not shown up is sent again.
 const REPEAT_HEIGHTS: u64 = 8;
 /// Heights after which a sign of life that has not shown up is sent again.

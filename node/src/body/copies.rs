@@ -11,10 +11,10 @@ use super::room::{Room, now_ms};
 use super::{Body, BodyError};
 use crate::store::checkpoints::CheckpointStore;
 use crate::store::copies::{self, KEY};
-use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, RunId};
+use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, Copy, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
-use gridbay_core::keeper::{Copy, ranked};
+use gridbay_core::keeper::ranked;
 use gridbay_core::key::OrderKey;
 use gridbay_core::relay::Signed;
 use gridbay_protocol::checkpoint::{Manifest, Snapshot};
@@ -104,6 +104,18 @@ async fn pull_newest(
 impl Body {
     pub(super) fn for_copy(&mut self, effect: Effect) -> Result<(), BodyError> {
         match effect {
+            Effect::ShowCheckpoint {
+                token,
+                job,
+                folder,
+                keeper,
+            } => self.show_checkpoint(token, job, folder, keeper),
+            Effect::ReadKept {
+                token,
+                job,
+                content,
+                from,
+            } => self.read_kept(token, job, content, from),
             Effect::OfferCopy { job, folder, to } => self.offer_copy(job, folder, to),
             Effect::PullCopy {
                 slot,

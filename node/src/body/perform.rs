@@ -47,18 +47,6 @@ impl Body {
                 path,
                 from,
             } => self.read_output(token, job, path, from),
-            Effect::ShowCheckpoint {
-                token,
-                job,
-                folder,
-                keeper,
-            } => self.show_checkpoint(token, job, folder, keeper),
-            Effect::ReadKept {
-                token,
-                job,
-                content,
-                from,
-            } => self.read_kept(token, job, content, from),
             Effect::Stage {
                 job,
                 from,
@@ -96,7 +84,9 @@ impl Body {
             | Effect::FetchCheckpoint { .. }
             | Effect::FetchCopy { .. }
             | Effect::KeepCheckpoint { .. }) => self.for_order(effect)?,
-            effect @ (Effect::OfferCopy { .. }
+            effect @ (Effect::ShowCheckpoint { .. }
+            | Effect::ReadKept { .. }
+            | Effect::OfferCopy { .. }
             | Effect::PullCopy { .. }
             | Effect::KeepCopy { .. }
             | Effect::ReadCopy { .. }

@@ -7,13 +7,12 @@ use crate::ledgers::{self, Ledger};
 use crate::{Target, Verdict, decoder, strict};
 use gridbay_core::adverts::{self, Adverts, Heard};
 use gridbay_core::agent::{
-    AgentReply, AgentRequest, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES, REQUEST_BYTES,
-    RunId, SignedStart, Start, StartRefusal,
+    AgentReply, AgentRequest, JobReport, KeepRefusal, POLL_JOBS, Phase, PollJob, REPLY_BYTES,
+    REQUEST_BYTES, RunId, SignedStart, Start, StartRefusal,
 };
 use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Relaying, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
 use gridbay_core::cluster::{Card, Cluster, Member, RANKS, RelayWay, Visit};
-use gridbay_core::keeper::KeepRefusal;
 use gridbay_core::key::OrderKey;
 use gridbay_core::presence::{Presence, Reach, Way};
 use gridbay_core::relay::{Signed, Tickets, Wish};

@@ -3,7 +3,7 @@
 
 use crate::checkpoints::{counting, job, number, of_rank, stdout};
 use crate::{PATIENCE, program, turn, until};
-use gridbay_node::api::types::{How, JobRecord, JobState};
+use gridbay_node::api::types::{How, JobRecord, JobRequest, JobState};
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder};
 use std::fs;
@@ -21,6 +21,16 @@ async fn name_of(network: &Network, node: &gridbay_protocol::keys::PublicKey) ->
     network.nodes().iter().find(here).unwrap().name.clone()
 }
 
+/// Two ranks that count for some minutes, and leave at once.
+fn long() -> JobRequest {
+    let mut want = counting("large", 2, How::BID, 30, 3_000);
+    want.want.seconds = 400;
+    if let Some(keeps) = &mut want.checkpoint {
+        keeps.grace_seconds = 1;
+    }
+    want
+}
+
 #[tokio::test]
 async fn a_job_goes_on_from_the_copy_of_another_seller_if_its_buyer_was_away() {
     let _turn = turn().await;
@@ -32,12 +42,7 @@ async fn a_job_goes_on_from_the_copy_of_another_seller_if_its_buyer_was_away() {
     let mut network = started.await.unwrap();
     let buyer = network.node("b1").client().clone();
     let home = network.node("b1").home.path().to_owned();
-    let mut want = counting("large", 2, How::BID, 30, 3_000);
-    want.want.seconds = 400;
-    if let Some(keeps) = &mut want.checkpoint {
-        keeps.grace_seconds = 1;
-    }
-    let sent: JobRecord = buyer.post("/jobs", &want, None).await.unwrap();
+    let sent: JobRecord = buyer.post("/jobs", &long(), None).await.unwrap();
     let nodes = until(
         "both ranks run, and their checkpoints are here",
         async || {

@@ -5,11 +5,11 @@ use crate::checkpoints::{BUYER, EVERY_MS, keeping, resumed, runs, task};
 use crate::genesis::{key, node_key};
 use crate::world::{EPOCH_MS, World};
 use crate::{finish, market, order, sealed};
-use gridbay_core::agent::{AgentReply, AgentRequest, RunId};
+use gridbay_core::agent::{AgentReply, AgentRequest, Copy, KeepRefusal, RunId};
 use gridbay_core::buyer::Finish;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Input, Now};
-use gridbay_core::keeper::{Copy, Held, KeepRefusal, ranked};
+use gridbay_core::keeper::{Held, KEEP_HEIGHTS, ranked};
 use gridbay_core::relay::Signed;
 use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, Manifest, Snapshot};
 use gridbay_protocol::ids::{ContentId, LeaseId};
@@ -242,7 +242,7 @@ fn a_copy_outlasts_its_lease_and_goes_after_a_bounded_time() {
     let late = |w: &World| held(w, 1).is_empty();
     assert!(world.run_until(3_000_000, late), "it goes");
     let height = world.nodes[1].core.state().height();
-    let most = since + gridbay_core::seller::KEEP_HEIGHTS;
+    let most = since + KEEP_HEIGHTS;
     assert!(
         (most..most + 20).contains(&height),
         "{height} since {since}"

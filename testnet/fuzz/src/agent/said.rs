@@ -3,7 +3,7 @@
 use super::{JOB_ID, card, kept};
 use crate::golden::NETWORK;
 use crate::ledgers;
-use gridbay_core::keeper::Copy;
+use gridbay_core::agent::Copy;
 use gridbay_core::relay::{ByRelay, Carried, Link, Links, Signed};
 
 pub(super) fn links() -> Signed<Links> {

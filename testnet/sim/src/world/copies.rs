@@ -4,10 +4,10 @@
 use super::World;
 use super::questions::Waits;
 use crate::found::{node_key, node_secret};
-use gridbay_core::agent::{AgentReply, AgentRequest, RunId};
+use gridbay_core::agent::{AgentReply, AgentRequest, Copy, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
-use gridbay_core::keeper::{Copy, Held, ranked};
+use gridbay_core::keeper::{Held, ranked};
 use gridbay_core::relay::Signed;
 use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, Manifest};
 use gridbay_protocol::keys::PublicKey;
@@ -16,6 +16,15 @@ impl World {
     /// The body of a seller or keeper; `None` if the effect is something else.
     pub(super) fn perform_on_copies(&mut self, n: usize, effect: Effect) -> Option<Effect> {
         match effect {
+            Effect::ShowCheckpoint {
+                token, job, keeper, ..
+            } => {
+                let reply = self.show_checkpoint(n, &job);
+                if let Some(keeper) = keeper {
+                    self.offer_copy(n, job, &keeper, &reply);
+                }
+                self.answer(n, token, reply);
+            }
             Effect::OfferCopy { job, to, .. } => {
                 let reply = self.show_checkpoint(n, &job);
                 self.offer_copy(n, job, &to, &reply);

@@ -70,15 +70,6 @@ impl World {
                 let request = AgentRequest::Output { job, path, from: 0 };
                 self.ask(n, &from, Waits::File { order, job }, request);
             }
-            Effect::ShowCheckpoint {
-                token, job, keeper, ..
-            } => {
-                let reply = self.show_checkpoint(n, &job);
-                if let Some(keeper) = keeper {
-                    self.offer_copy(n, job, &keeper, &reply);
-                }
-                self.answer(n, token, reply);
-            }
             Effect::FetchCheckpoint { order, job, from } => {
                 let request = AgentRequest::Checkpoint(job);
                 self.ask(n, &from, Waits::Progress { order, job }, request);
