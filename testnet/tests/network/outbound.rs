@@ -100,7 +100,8 @@ async fn only_jobs_that_ask_reach_the_web_and_only_by_sellers_that_allow_it() {
     let mut plan = Plan::local("outbound", 2, 1);
     let line = "jobs.outbound = \"web\"\n".to_owned();
     plan.more.insert("v1".to_owned(), line);
-    let started = Network::start(program(), folder, plan, PATIENCE, &Progress::silent());
+    let quiet = Progress::silent();
+    let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
     let mut network = started.await.unwrap();
     let buyer = network.node("b1").client().clone();
     known(&network, "x.sandbox == \"namespaces\"", 2).await;
