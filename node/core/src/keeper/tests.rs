@@ -1,4 +1,5 @@
 use super::*;
+use gridbay_protocol::checkpoint::Snapshot;
 use gridbay_protocol::ids::ContentId;
 use gridbay_protocol::keys::SecretKey;
 
