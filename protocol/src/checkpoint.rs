@@ -40,6 +40,8 @@ pub const MANIFEST_DEPTH: usize = 16;
 /// Copies of checkpoints that one node keeps for others at the most, one of each unit that their
 /// sellers hold beside it.
 pub const COPIES: usize = 256;
+/// Of one lease.
+pub const COPIES_OF_LEASE: usize = COPIES / 4;
 /// Bytes of all of them at the most, as much as of the checkpoints of an order.
 pub const COPIES_BYTES: u64 = 64 << 30;
 /// Nodes that a buyer's node asks for a copy of one run at the most.

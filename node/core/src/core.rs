@@ -218,6 +218,9 @@ impl Core {
             Input::Pulled { slot, whole } => self.keeper.pulled(slot, whole, &mut effects),
             Input::Short(short) => {
                 self.seller.set_short(short);
+                if short {
+                    self.keeper.make_room(&mut effects);
+                }
                 self.after_block(now, &mut effects)?;
             }
             Input::Hinted(hint) => self.host.suggest(hint),

@@ -4,7 +4,9 @@
 //!    [`keepers`], which it picks by its own ledger.
 //! 2. The keeper takes it if its ledger says that both hold units of the lease, and if it runs a
 //!    task of the lease itself, since that names the buyer's node and how often a copy may come.
-//!    Then it pulls the files. Of each unit that the seller's node holds there it keeps one copy.
+//!    Then it pulls the files. Of each unit that the seller's node holds there it keeps one copy;
+//!    of a lease no more than the disks of its own units there have room for. Copies go before
+//!    anything else when its disk is short.
 //! 3. Only the buyer's node reads there. It believes the signature of the seller's node, and not
 //!    the keeper ([`ranked`]).
 //! 4. A copy goes [`KEEP_HEIGHTS`] after its seller's last unit of the lease, or the lease, went.
@@ -13,7 +15,7 @@ use crate::agent::{AgentReply, Copy, KeepRefusal, RunId};
 use crate::effect::Effect;
 use crate::relay::Signed;
 use gridbay_ledger::State;
-use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, COPIES, COPIES_BYTES};
+use gridbay_protocol::checkpoint::{CHECKPOINT_BYTES, COPIES, COPIES_BYTES, COPIES_OF_LEASE};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::ids::{AccountId, LeaseId, NetworkId};
 use gridbay_protocol::keys::PublicKey;
@@ -149,6 +151,21 @@ impl Slot {
     }
 }
 
+/// Milliseconds between two copies in one place at the least, however often the job wants them:
+/// each is a write that waits for the disk.
+const PAUSE_MS: u64 = 2_000;
+
+/// What an offer of a copy is bounded by.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Units that its seller's node holds of the lease.
+    units: u32,
+    /// Bytes of one copy.
+    most: u64,
+    /// Bytes of all copies of the lease: what the disks of the keeper's own units of it have.
+    share: u64,
+}
+
 /// What the keeper's own jobs say of a lease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Known {
@@ -206,7 +223,7 @@ impl Keeper {
         now_ms: u64,
     ) -> Result<Effect, KeepRefusal> {
         let lease = copy.said.job.lease;
-        let (own, _) = holds(state, &lease, node);
+        let (own, own_disk) = holds(state, &lease, node);
         let (units, disk) = holds(state, &lease, &from);
         let taken = match () {
             () if own == 0 || units == 0 || from == *node => Err(KeepRefusal::NoLease),
@@ -215,8 +232,12 @@ impl Keeper {
             () => known.ok_or(KeepRefusal::NoTask),
         };
         let taken = taken.and_then(|known| {
-            let most = disk.min(CHECKPOINT_BYTES);
-            self.take(from, copy, known, (units, most), now_ms)
+            let bounds = Bounds {
+                units,
+                most: disk.min(CHECKPOINT_BYTES),
+                share: own_disk.saturating_mul(own.into()),
+            };
+            self.take(from, copy, known, bounds, now_ms)
         });
         self.refused += u64::from(taken.is_err());
         taken
@@ -227,11 +248,11 @@ impl Keeper {
         from: PublicKey,
         copy: Signed<Copy>,
         known: Known,
-        (units, most): (u32, u64),
+        bounds: Bounds,
         now_ms: u64,
     ) -> Result<Effect, KeepRefusal> {
         let Copy { job, snapshot, .. } = copy.said;
-        if !snapshot.is_valid() || snapshot.bytes > most {
+        if !snapshot.is_valid() || snapshot.bytes > bounds.most {
             return Err(KeepRefusal::TooLarge);
         }
         let theirs = self.slots.iter();
@@ -241,7 +262,7 @@ impl Keeper {
         let place = match theirs.iter().find(of_task) {
             Some(same) => Some(*same),
             // Another task on the same units: the copy that came first makes room.
-            None if theirs.len() >= units as usize => {
+            None if theirs.len() >= bounds.units as usize => {
                 let age = |n: &&u32| self.slots.get(n).and_then(|s| s.taken_ms);
                 theirs.iter().min_by_key(age).copied()
             }
@@ -249,6 +270,9 @@ impl Keeper {
         };
         let number = match place {
             Some(number) => number,
+            None if self.of_lease(&job.lease).count() >= COPIES_OF_LEASE => {
+                return Err(KeepRefusal::Full);
+            }
             None => {
                 let free = (0..COPIES as u32).find(|n| !self.slots.contains_key(n));
                 free.ok_or(KeepRefusal::Full)?
@@ -256,16 +280,20 @@ impl Keeper {
         };
         if let Some(slot) = self.slots.get(&number) {
             // Half of the time is for answers that are late.
-            let early = slot
-                .taken_ms
-                .is_some_and(|at| now_ms < at + known.every_ms / 2);
+            let pause = (known.every_ms / 2).max(PAUSE_MS);
+            let early = slot.taken_ms.is_some_and(|at| now_ms < at + pause);
             if early || slot.pulling.is_some() {
                 return Err(KeepRefusal::TooSoon);
             }
         }
-        let bytes: u64 = self.slots.values().map(Slot::bytes).sum();
-        if bytes.saturating_add(snapshot.bytes) > COPIES_BYTES {
-            return Err(KeepRefusal::Full);
+        let all: u64 = self.slots.values().map(Slot::bytes).sum();
+        let of_lease: u64 = self.of_lease(&job.lease).map(Slot::bytes).sum();
+        let last = self.slots.get(&number).and_then(|slot| slot.held.as_ref());
+        let of_lease = of_lease - last.map_or(0, |copy| copy.said.snapshot.bytes);
+        for (bytes, most) in [(all, COPIES_BYTES), (of_lease, bounds.share)] {
+            if bytes.saturating_add(snapshot.bytes) > most {
+                return Err(KeepRefusal::Full);
+            }
         }
         let slot = self.slots.entry(number);
         let slot = slot.or_insert_with(|| Slot::new(job.lease, from, known.buyer));
@@ -284,12 +312,33 @@ impl Keeper {
             return;
         };
         let pulled = slot.pulling.take();
-        if whole && pulled.is_some() {
+        let is_new = whole && pulled.is_some();
+        if is_new {
             slot.held = pulled;
         }
         let keep = slot.held.as_ref().map(|copy| copy.said.snapshot);
-        effects.push(self.save());
+        // What failed costs no write that waits for the disk.
+        effects.extend(is_new.then(|| self.save()));
         effects.push(Effect::KeepCopy { slot: number, keep });
+    }
+
+    /// The slots of a lease.
+    fn of_lease(&self, lease: &LeaseId) -> impl Iterator<Item = &Slot> {
+        self.slots.values().filter(move |slot| slot.lease == *lease)
+    }
+
+    /// The disk is short: the room of copies goes to the jobs that pay for it.
+    pub(crate) fn make_room(&mut self, effects: &mut Vec<Effect>) {
+        let held = self.slots.iter_mut();
+        let held = held.filter_map(|(number, slot)| slot.held.take().map(|_| *number));
+        let dropped: Vec<u32> = held.collect();
+        // One that is being pulled ends by itself.
+        self.slots.retain(|_, slot| slot.pulling.is_some());
+        if !dropped.is_empty() {
+            effects.push(self.save());
+        }
+        let drop = |slot| Effect::KeepCopy { slot, keep: None };
+        effects.extend(dropped.into_iter().map(drop));
     }
 
     fn save(&self) -> Effect {

@@ -6,8 +6,12 @@ use std::time::Duration;
 pub(super) const PER_JOB: usize = 32;
 /// Connections of all jobs at a time, within the 1024 descriptors that a process usually has.
 pub(super) const PER_NODE: usize = 128;
+/// Of these, those that only a job takes which has few: so some jobs alone take them from nobody.
+pub(super) const RESERVED: usize = 32;
+/// Connections that are few.
+pub(super) const FEW: usize = 4;
 /// Names of a job that are looked up at a time.
-pub(super) const LOOKUPS_PER_JOB: usize = 4;
+pub(super) const LOOKUPS_PER_JOB: usize = 2;
 /// Names of all jobs that are looked up at a time: each takes a thread until the resolver gives up.
 pub(super) const LOOKUPS: usize = 16;
 /// How long a connection counts at the least: so a job makes no more than [`PER_JOB`] in this time,

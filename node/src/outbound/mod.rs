@@ -34,8 +34,8 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use crate::executor::Outbound;
 pub(crate) use counts::Counts;
 use limits::{
-    ANSWER_TIME, CONNECT_TIME, COUNTS_FOR, HEAD, HEAD_TIME, LOOKUP_TIME, LOOKUPS, LOOKUPS_PER_JOB,
-    PAUSE, PER_JOB, PER_NODE, TRIES,
+    ANSWER_TIME, CONNECT_TIME, COUNTS_FOR, FEW, HEAD, HEAD_TIME, LOOKUP_TIME, LOOKUPS,
+    LOOKUPS_PER_JOB, PAUSE, PER_JOB, PER_NODE, RESERVED, TRIES,
 };
 use refusal::Refusal;
 use request::{Host, Request};
@@ -150,9 +150,10 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener) {
         match listener.accept().await {
             Ok((job, _)) => {
                 let (shared, lookups) = (Arc::clone(&shared), Arc::clone(&lookups));
+                let has_few = PER_JOB - slots.available_permits() <= FEW;
                 tasks.spawn(async move {
                     let until = Instant::now() + COUNTS_FOR;
-                    connection(&shared, &lookups, job).await;
+                    connection(&shared, &lookups, job, has_few).await;
                     sleep_until(until).await;
                     drop(slot);
                 });
@@ -166,8 +167,13 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener) {
 }
 
 /// One connection of a job, from its request to its end.
-async fn connection(shared: &Shared, lookups: &Arc<Semaphore>, mut job: TcpStream) {
-    let Ok(_place) = shared.connections.try_acquire() else {
+async fn connection(shared: &Shared, lookups: &Arc<Semaphore>, mut job: TcpStream, has_few: bool) {
+    let reserved = if has_few { 0 } else { RESERVED };
+    let free = shared.connections.available_permits() > reserved;
+    let Some(_place) = free
+        .then(|| shared.connections.try_acquire().ok())
+        .flatten()
+    else {
         return refuse(shared, &mut job, Refusal::Busy).await;
     };
     let begun = async {

@@ -8,6 +8,9 @@ use nix::sys::socket::SockaddrStorage;
 
 use crate::overlay::{Range, range};
 
+/// The mask of a link's network in IPv6 (RFC 4291, 2.5.4).
+const LINK: u128 = u128::MAX << 64;
+
 /// The networks that a machine is in, each by an address and its mask; both as wide as IPv6.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Near(Vec<(u128, u128)>);
@@ -32,13 +35,16 @@ impl Near {
     }
 
     /// A network by an address in it. A mask that lets all through is that of a tunnel, and says
-    /// nothing about neighbours.
+    /// nothing about neighbours. An IPv6 address given out by itself (DHCPv6) hides how wide its
+    /// link is: a link has 64 bits of address at the least.
     fn add(&mut self, ip: IpAddr, mask: Option<IpAddr>) {
         let mask = match (ip, mask) {
             (IpAddr::V4(_), Some(IpAddr::V4(mask))) if !mask.is_unspecified() => {
                 u128::from(u32::from(mask)) | (u128::MAX << 32)
             }
-            (IpAddr::V6(_), Some(IpAddr::V6(mask))) if !mask.is_unspecified() => u128::from(mask),
+            (IpAddr::V6(_), Some(IpAddr::V6(mask))) if !mask.is_unspecified() => {
+                u128::from(mask) & LINK
+            }
             _ => u128::MAX,
         };
         self.0.push((wide(ip) & mask, mask));
@@ -142,6 +148,7 @@ mod tests {
             ("100.100.100.200", false),
             ("169.254.169.254", false),
             ("169.254.1.1", false),
+            ("168.63.129.16", false),
             ("192.0.0.192", false),
             ("192.0.2.1", false),
             ("198.51.100.7", false),
@@ -186,6 +193,10 @@ mod tests {
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         near.add(ip("141.20.5.9"), Some(ip("255.255.252.0")));
         near.add(ip("2a00:1450:1:2::9"), Some(ip("ffff:ffff:ffff:ffff::")));
+        near.add(
+            ip("2a00:1450:9:9::7"),
+            Some(ip("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")),
+        );
         near.add(ip("93.184.216.34"), None);
         near.add(ip("8.8.8.8"), Some(ip("0.0.0.0")));
         for (text, allowed) in [
@@ -196,6 +207,7 @@ mod tests {
             ("141.20.8.1", true),
             ("2a00:1450:1:2:aaaa::1", false),
             ("2a00:1450:1:3::1", true),
+            ("2a00:1450:9:9::8", false),
             ("93.184.216.34", false),
             ("93.184.216.35", true),
             ("8.8.8.8", false),

@@ -7,6 +7,11 @@ const NETWORK: NetworkId = NetworkId([7; 32]);
 const LEASE: LeaseId = LeaseId([1; 32]);
 const MOST: u64 = 1_000;
 const EVERY_MS: u64 = 10_000;
+const BOUNDS: Bounds = Bounds {
+    units: 2,
+    most: MOST,
+    share: 3 * MOST,
+};
 
 fn key(n: u8) -> SecretKey {
     SecretKey::from_seed(&[n; 32])
@@ -43,7 +48,7 @@ fn known() -> Known {
 /// Offers a copy of a task of seller 1 who holds two units; the slot it goes to.
 fn take(keeper: &mut Keeper, task: u32, bytes: u64, now_ms: u64) -> Result<u32, KeepRefusal> {
     let offered = signed(copy(task, bytes, now_ms), 1);
-    let taken = keeper.take(node(1), offered, known(), (2, MOST), now_ms)?;
+    let taken = keeper.take(node(1), offered, known(), BOUNDS, now_ms)?;
     match taken {
         Effect::PullCopy { slot, .. } => Ok(slot),
         other => panic!("{other:?}"),
@@ -52,10 +57,11 @@ fn take(keeper: &mut Keeper, task: u32, bytes: u64, now_ms: u64) -> Result<u32, 
 fn end(keeper: &mut Keeper, slot: u32, whole: bool) -> Option<Snapshot> {
     let mut effects = Vec::new();
     keeper.pulled(slot, whole, &mut effects);
-    assert!(matches!(effects[0], Effect::SaveCopies(_)), "first of all");
-    match effects[1] {
-        Effect::KeepCopy { keep, .. } => keep,
-        ref other => panic!("{other:?}"),
+    let saved = matches!(effects[0], Effect::SaveCopies(_));
+    assert_eq!(saved, whole, "first of all, and only if anything is new");
+    match effects.last() {
+        Some(Effect::KeepCopy { keep, .. }) => *keep,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -116,12 +122,52 @@ fn a_seller_has_one_copy_for_each_unit_and_each_after_its_time() {
 }
 
 #[test]
+fn copies_of_a_lease_have_the_room_of_the_keepers_own_units_and_make_room_for_jobs() {
+    let mut keeper = Keeper::default();
+    let mut offer = |task: u32, bytes: u64, now_ms: u64| {
+        let bounds = Bounds {
+            units: COPIES as u32,
+            ..BOUNDS
+        };
+        let offered = signed(copy(task, bytes, now_ms), 1);
+        let taken = keeper.take(node(1), offered, known(), bounds, now_ms);
+        if let Ok(Effect::PullCopy { slot, .. }) = taken {
+            keeper.pulled(slot, true, &mut Vec::new());
+        }
+        taken.err()
+    };
+    for task in 0..3 {
+        assert_eq!(offer(task, MOST, 0), None);
+    }
+    assert_eq!(offer(3, 1, 0), Some(KeepRefusal::Full), "bytes");
+    // A new copy takes the place of the last one of the same task, also in the sum.
+    assert_eq!(offer(2, MOST, EVERY_MS), None);
+    for task in 3..COPIES_OF_LEASE as u32 {
+        assert_eq!(offer(task, 0, 0), None);
+    }
+    let next = COPIES_OF_LEASE as u32;
+    assert_eq!(offer(next, 0, 0), Some(KeepRefusal::Full), "copies");
+    assert_eq!(keeper.held().len(), COPIES_OF_LEASE);
+    let under_way = take(&mut keeper, 0, 5, 2 * EVERY_MS).unwrap();
+    let mut effects = Vec::new();
+    keeper.make_room(&mut effects);
+    assert!(keeper.held().is_empty());
+    assert!(matches!(effects[0], Effect::SaveCopies(_)));
+    assert_eq!(effects.len(), 1 + COPIES_OF_LEASE);
+    assert!(keeper.slots.keys().eq([&under_way]), "that ends by itself");
+}
+
+#[test]
 fn all_copies_together_are_bounded_and_remembered() {
     let mut keeper = Keeper::default();
     let mut offer = |seller: u8, lease: u16, bytes| {
         let mut copy = copy(0, bytes, 0);
         copy.job.lease.0[..2].copy_from_slice(&lease.to_le_bytes());
-        let bounds = (1, CHECKPOINT_BYTES);
+        let bounds = Bounds {
+            units: 1,
+            most: CHECKPOINT_BYTES,
+            share: CHECKPOINT_BYTES,
+        };
         let taken = keeper.take(node(seller), signed(copy, seller), known(), bounds, 0);
         if let Ok(Effect::PullCopy { slot, .. }) = taken {
             keeper.pulled(slot, true, &mut Vec::new());

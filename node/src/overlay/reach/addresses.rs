@@ -178,7 +178,9 @@ pub(crate) enum Range {
 }
 
 /// Where clouds tell their machines secrets: nobody else is there.
-const METADATA: [IpAddr; 4] = [
+const METADATA: [IpAddr; 5] = [
+    // Azure's, which looks like an address of the internet.
+    IpAddr::V4(Ipv4Addr::new(168, 63, 129, 16)),
     IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
     IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
     IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
