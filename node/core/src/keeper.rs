@@ -1,6 +1,6 @@
 //! The second copy of a checkpoint, on another node of the lease.
 //!
-//! 1. The seller's node signs what a run has kept ([`Copy`]) and offers it to the first of
+//! 1. The seller's node signs what a run has kept ([`struct@Copy`]) and offers it to the first of
 //!    [`keepers`], which it picks by its own ledger.
 //! 2. The keeper takes it if its ledger says that both hold units of the lease, and if it runs a
 //!    task of the lease itself, since that names the buyer's node and how often a copy may come.

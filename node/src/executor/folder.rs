@@ -8,8 +8,8 @@
 //! lock           held (flock) by the supervisor for as long as it lives
 //! alive          FIFO; the supervisor is its only writer, so readers see its end as end of file
 //! control        FIFO; orders to the supervisor, one line of JSON each
-//! net            socket; whoever connects is handed the device of the job in its lease's network, and
-//!                where its connections to the web arrive
+//! net            socket; whoever connects is handed the device of the job in its lease's network,
+//!                and where its connections to the web arrive
 //! state.json     how the job stands, replaced whole, the last version synced to disk
 //! stdout stderr  output, up to the cap
 //! supervisor.log what the supervisor has to complain about

@@ -1,4 +1,4 @@
-//! The way of jobs to the web: a proxy for HTTP, at the node, for jobs that asked for it at a seller
+//! The way of jobs to the web: a proxy for HTTP at the node, for jobs that asked for it at a seller
 //! whose owner allows it.
 //!
 //! 1. A job has no route out of its network namespace. Its supervisor hands the node a socket that

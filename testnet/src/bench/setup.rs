@@ -2,10 +2,11 @@
 //! the block that decides the lease until every member has reached every other. The buyer's node
 //! measures it, as it does for every lease.
 //!
-//! The network goes as fast as federations do unless told otherwise: at the pace of tests its blocks
-//! alone keep two cores busy, and are measured as well. Four validators, which sell nothing, and as many sellers of one unit as the largest lease has;
-//! all on this machine, which also runs the jobs. After that, work that moves data between four
-//! members ([`moved`](super::moved)).
+//! The network goes as fast as federations do unless told otherwise: at the pace of tests the
+//! blocks of so many nodes alone keep two cores busy, and are measured as well. It has four
+//! validators, which sell nothing, and as many sellers of one unit as the largest lease has; all on
+//! this machine, which also runs the jobs. After that, work that moves data between four members
+//! ([`moved`](super::moved)).
 
 use super::moved::{self, Moved};
 use crate::network::plan::{Pace, Plan, credits, offer};

@@ -188,8 +188,8 @@ impl Follower {
         }
         self.flush()
     }
-    /// Fetches one piece of every stream; whether there was anything new. Fails if none has what was
-    /// asked for.
+    /// Fetches one piece of every stream; whether there was anything new. Fails if none has what
+    /// was asked for.
     pub(in crate::cli) async fn pump(&mut self) -> Result<bool, CliError> {
         let (mut any, mut none) = (false, None);
         for tail in &mut self.tails {

@@ -1,6 +1,6 @@
-//! The device of a job in its lease's network, and the socket for its connections to the web: made
-//! by *init* inside the job's own namespaces, where that takes no privilege, and what the node reads
-//! and writes handed to the supervisor.
+//! The device of a job in its lease's network, and the socket for its connections to the web. They
+//! are made by *init* inside the job's own namespaces, where that takes no privilege, and what the
+//! node reads and writes is handed to the supervisor.
 //!
 //! The job can neither change it nor make another one: it has no capability, no `/dev/net/tun`, and
 //! neither raw nor packet sockets.

@@ -92,7 +92,8 @@ pub(crate) struct Launched {
     pub(crate) stdout: OwnedFd,
     /// Reading end of the job's standard error.
     pub(crate) stderr: OwnedFd,
-    /// The device of a networked job, and where connections to the web arrive, come here before the report that the sandbox is ready.
+    /// The device of a networked job, and the socket for connections to the web, come here before
+    /// the report that the sandbox is ready.
     pub(crate) device: OwnedFd,
 }
 
