@@ -10,6 +10,7 @@
 //!   Checkpoint(job)            ─────────►  what it has kept of its progress: a manifest
 //!   Kept(job, content, from)   ─────────►  the files of it
 //!   Keep(signed copy)          ─────────►  (of another seller) keeps it (`keeper`)
+//!   CopyOf(job, seller)        ─────────►  (of another seller) what it keeps of it
 //!   Links(lease)               ─────────►  which other members it reaches (`relay`)
 //!   Relay(wish)                ─────────►  carries packets between members (`relay`)
 //!   Mirror                     ─────────►  the port of its data plane, which tells others where
@@ -198,10 +199,21 @@ pub enum AgentRequest {
         content: ContentId,
         /// Offset in bytes.
         from: u64,
+        /// Of the copy that is kept for this seller's node; `None`: of the asked node's own run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seller: Option<PublicKey>,
     },
     /// Keep a copy of what this run has kept; signed by the transport key of its seller's node. Its
     /// files are pulled by [`AgentRequest::Kept`], the manifest among them.
     Keep(Box<Signed<Copy>>),
+    /// Which copy of what this run had kept does this node keep for its seller's node? Whoever
+    /// keeps copies here may name any run, so the run alone does not tell whose word it is.
+    CopyOf {
+        /// The run.
+        job: RunId,
+        /// Its seller's node.
+        seller: PublicKey,
+    },
 }
 
 /// Where a run stands.

@@ -113,12 +113,22 @@ impl Core {
                     others,
                 })
             }
+            request => self.read_progress(now, token, asker, request),
+        }
+    }
+
+    /// The same of what a run keeps of its progress: of a local one, or of another seller's of
+    /// which a copy is kept here.
+    fn read_progress(
+        &mut self,
+        now: Now,
+        token: AnswerToken,
+        asker: &PublicKey,
+        request: AgentRequest,
+    ) -> Option<Effect> {
+        match request {
             AgentRequest::Checkpoint(job) => {
-                let Some(keeps) = self.seller.shows_checkpoint(asker, &job) else {
-                    let (_, copy) = self.keeper.shows(asker, &job)?;
-                    let reply = AgentReply::Copy(Box::new(copy.clone()));
-                    return Some(Effect::Answer { token, reply });
-                };
+                let keeps = self.seller.shows_checkpoint(asker, &job)?;
                 let folder = keeps.folder.clone();
                 self.seller.note_copy(&job, now.mono_ms);
                 let keeper = self.seller.keeper_of(self.host.state(), &job.lease);
@@ -129,18 +139,31 @@ impl Core {
                     keeper,
                 })
             }
-            AgentRequest::Kept { job, content, from } => {
+            AgentRequest::CopyOf { job, seller } => {
+                let (_, copy) = self.keeper.shows(asker, &job, &seller)?;
+                let reply = AgentReply::Copy(Box::new(copy.clone()));
+                Some(Effect::Answer { token, reply })
+            }
+            AgentRequest::Kept {
+                job,
+                content,
+                from,
+                seller: Some(seller),
+            } => {
+                let (slot, _) = self.keeper.shows(asker, &job, &seller)?;
+                Some(Effect::ReadCopy {
+                    token,
+                    slot,
+                    content,
+                    from,
+                })
+            }
+            AgentRequest::Kept {
+                job, content, from, ..
+            } => {
                 let state = self.host.state();
-                if !self.seller.reads_copy(state, asker, &job, now.mono_ms) {
-                    let (slot, _) = self.keeper.shows(asker, &job)?;
-                    return Some(Effect::ReadCopy {
-                        token,
-                        slot,
-                        content,
-                        from,
-                    });
-                }
-                Some(Effect::ReadKept {
+                let may = self.seller.reads_copy(state, asker, &job, now.mono_ms);
+                may.then_some(Effect::ReadKept {
                     token,
                     job,
                     content,

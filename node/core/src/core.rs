@@ -210,9 +210,14 @@ impl Core {
             Input::Fetched { order, job, fetch } => {
                 self.buyer.fetched(order, &job, fetch, now, &mut effects);
             }
-            Input::Checkpointed { order, job, kept } => {
+            Input::Checkpointed {
+                order,
+                job,
+                kept,
+                copy,
+            } => {
                 self.buyer
-                    .checkpointed(order, &job, kept, now, &mut effects);
+                    .checkpointed(order, &job, (kept, copy), now, &mut effects);
                 self.tick_buyer(now, &mut effects);
             }
             Input::Pulled { slot, whole } => self.keeper.pulled(slot, whole, &mut effects),

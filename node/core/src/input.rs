@@ -131,6 +131,10 @@ pub enum Input {
         /// The checkpoint, and the milliseconds since its newest file was written when it was asked
         /// for.
         kept: Option<(Snapshot, u64)>,
+        /// Whether others were asked for a copy of it ([`crate::effect::Effect::FetchCopy`]), and
+        /// not its seller's node ([`crate::effect::Effect::FetchCheckpoint`]): the answer to one
+        /// question is none to the other.
+        copy: bool,
     },
     /// A copy of another seller's checkpoint is here as a whole, or was not to be had.
     Pulled {

@@ -369,9 +369,16 @@ impl Keeper {
         effects.extend(over.into_iter().map(drop));
     }
 
-    /// The slot and copy of a run, if `from` is the buyer's node.
-    pub(crate) fn shows(&self, from: &PublicKey, job: &RunId) -> Option<(u32, &Signed<Copy>)> {
-        let mut slots = self.slots.iter().filter(|(_, s)| s.buyer == *from);
+    /// The slot and copy of a run of `seller`, if `from` is the buyer's node. Another seller may
+    /// have named the same run: its copy hides none.
+    pub(crate) fn shows(
+        &self,
+        from: &PublicKey,
+        job: &RunId,
+        seller: &PublicKey,
+    ) -> Option<(u32, &Signed<Copy>)> {
+        let slots = self.slots.iter();
+        let mut slots = slots.filter(|(_, s)| (s.buyer, s.seller) == (*from, *seller));
         slots.find_map(|(number, slot)| {
             let copy = slot.held.as_ref().filter(|c| c.said.job == *job)?;
             Some((*number, copy))

@@ -22,7 +22,7 @@ use gridbay_protocol::codec;
 use gridbay_protocol::ids::{ContentId, NetworkId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::time::Duration;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// How long a buyer's node looks for a copy: less than its task waits.
 const SEEKING: Duration = Duration::from_secs(110);
@@ -67,17 +67,17 @@ impl Offer {
     }
 }
 
-/// Asks all keepers at once for the copy of a run.
+/// Asks all keepers at once for the copy of a run of a seller's node.
 async fn ask_all(
     asker: &Asker,
     keepers: Vec<PublicKey>,
-    job: RunId,
+    (job, seller): (RunId, PublicKey),
 ) -> Vec<(PublicKey, Option<AgentReply>)> {
     let mut asked = tokio::task::JoinSet::new();
     for keeper in keepers {
         let asker = asker.clone();
         asked.spawn(async move {
-            let question = AgentRequest::Checkpoint(job);
+            let question = AgentRequest::CopyOf { job, seller };
             (keeper, asker.ask(&keeper, &question).await)
         });
     }
@@ -88,14 +88,42 @@ async fn ask_all(
 async fn pull_newest(
     asker: &Asker,
     shelf: &Shelf<'_>,
+    seller: PublicKey,
     found: Vec<(Copy, PublicKey)>,
+    until: Instant,
 ) -> Option<Copy> {
-    for (copy, from) in found {
-        let (from, job) = (&from, copy.job);
-        let source = Source { asker, from, job };
+    let pull = move |(copy, from): (Copy, PublicKey)| async move {
+        let job = copy.job;
+        let source = Source {
+            asker,
+            from: &from,
+            job,
+            seller: Some(seller),
+        };
         match shelf.pull_known(&source, &copy.snapshot).await {
-            Ok(()) => return Some(copy),
-            Err(error) => tracing::warn!(%job, keeper = %from, %error, "a copy is of no use"),
+            Ok(()) => Some(copy),
+            Err(error) => {
+                tracing::warn!(%job, keeper = %from, %error, "a copy is of no use");
+                None
+            }
+        }
+    };
+    first(found, until, pull).await
+}
+
+/// The first that comes. Each in turn has an equal part of the time that is left, so that a slow
+/// one leaves some for the next.
+async fn first<T, R, F: Future<Output = Option<R>>>(
+    all: Vec<T>,
+    until: Instant,
+    pull: impl Fn(T) -> F,
+) -> Option<R> {
+    for (ahead, one) in (1..=all.len() as u32).rev().zip(all) {
+        let left = until.saturating_duration_since(Instant::now());
+        match timeout(left / ahead, pull(one)).await {
+            Ok(Some(come)) => return Some(come),
+            Ok(None) => {}
+            Err(_late) => tracing::warn!("a copy takes more than its part of the time"),
         }
     }
     None
@@ -179,9 +207,14 @@ impl Body {
         let handle = self.handle.clone();
         self.spawn(async move {
             let (asker, from) = (&asker, &from);
-            let pulled = shelf(&store, KEY, slot, &room)
-                .pull_known(&Source { asker, from, job }, &snapshot)
-                .await;
+            let source = Source {
+                asker,
+                from,
+                job,
+                seller: None,
+            };
+            let shelf = shelf(&store, KEY, slot, &room);
+            let pulled = shelf.pull_known(&source, &snapshot).await;
             let pulled = pulled.inspect_err(|error| tracing::info!(%job, %error, "no second copy"));
             let whole = pulled.is_ok();
             handle.deliver(Input::Pulled { slot, whole }).await;
@@ -216,21 +249,25 @@ impl Body {
         let (store, room) = (self.tools.checkpoints.clone(), self.tools.room.clone());
         let handle = self.handle.clone();
         self.spawn(async move {
-            let asked_ms = now_ms();
+            let (asked_ms, until) = (now_ms(), Instant::now() + SEEKING);
             let shelf = shelf(&store, order, job.task, &room);
             let seeking = async {
-                let replies = ask_all(&asker, keepers, job).await;
+                let replies = ask_all(&asker, keepers, (job, seller)).await;
                 let bounds = (newer_than, most);
                 let found = ranked(&network, (&seller, &job), bounds, replies);
-                pull_newest(&asker, &shelf, found).await
+                pull_newest(&asker, &shelf, seller, found, until).await
             };
-            let found = timeout(SEEKING, seeking).await.ok().flatten();
+            let found = timeout_at(until, seeking).await.ok().flatten();
             let age = |copy: Copy| (copy.snapshot, asked_ms.saturating_sub(copy.taken_ms));
             let kept = found.map(age);
             tracing::info!(%job, found = kept.is_some(), "looked for a second copy");
-            handle
-                .deliver(Input::Checkpointed { order, job, kept })
-                .await;
+            let looked = Input::Checkpointed {
+                order,
+                job,
+                kept,
+                copy: true,
+            };
+            handle.deliver(looked).await;
         });
     }
 }
@@ -241,5 +278,29 @@ fn shelf<'a>(store: &'a CheckpointStore, order: OrderKey, task: u32, room: &'a R
         order,
         task,
         room,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+
+    #[tokio::test]
+    async fn a_copy_that_never_comes_leaves_time_for_the_next() {
+        let until = Instant::now() + Duration::from_millis(200);
+        let pull = |n: u32| async move {
+            match n {
+                0 => pending::<Option<u32>>().await,
+                1 => None,
+                n => Some(n),
+            }
+        };
+        let found = first(vec![0, 1, 2, 3], until, pull);
+        // The time bounds a failure alone.
+        let found = timeout(Duration::from_secs(60), found).await;
+        assert_eq!(found, Ok(Some(2)));
+        assert_eq!(first(vec![1, 1], until, pull).await, None);
+        assert_eq!(first(Vec::new(), until, pull).await, None);
     }
 }

@@ -21,7 +21,7 @@ use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -36,6 +36,16 @@ fn most_bytes(of_unit: u64, inputs: u64, tasks: u32) -> u64 {
     let of_task = ORDER_FILE_BYTES / u64::from(tasks.max(1));
     let beside = of_unit.saturating_sub(inputs);
     CHECKPOINT_BYTES.min(of_task).min(beside)
+}
+
+/// A file that is being written. It goes with this, also if the pull is broken off; once it was
+/// adopted it has another name, and nothing has this one.
+struct Fresh(PathBuf);
+
+impl Drop for Fresh {
+    fn drop(&mut self) {
+        let _none = fs::remove_file(&self.0);
+    }
 }
 
 /// Where a pulled checkpoint goes.
@@ -66,19 +76,14 @@ impl Shelf<'_> {
             .mode(0o600)
             .open(&fresh);
         let file = made.map_err(|error| FetchError::disk(name.clone(), error))?;
-        let filled = fill(file).await;
-        let kept = match filled {
-            Ok(Some(found)) if found == *id => {
-                let kept = self.store.adopt(&fresh, &self.order, self.task, id);
+        let fresh = Fresh(fresh);
+        match fill(file).await? {
+            Some(found) if found == *id => {
+                let kept = self.store.adopt(&fresh.0, &self.order, self.task, id);
                 kept.map_err(|error| FetchError::disk(name, error))
             }
-            Ok(_) => Err(FetchError::Wrong(name)),
-            Err(error) => Err(error),
-        };
-        if kept.is_err() {
-            let _none = fs::remove_file(&fresh);
+            _ => Err(FetchError::Wrong(name)),
         }
-        kept
     }
 
     /// Pulls a checkpoint that is known by the hash of its manifest.
@@ -92,6 +97,7 @@ impl Shelf<'_> {
             job: from.job,
             content: snapshot.manifest,
             from: 0,
+            seller: from.seller,
         };
         let answer = from.asker.ask(from.from, &question).await;
         let Some(AgentReply::Chunk { bytes, .. }) = answer else {
@@ -129,6 +135,8 @@ pub(super) struct Source<'a> {
     pub(super) asker: &'a Asker,
     pub(super) from: &'a PublicKey,
     pub(super) job: RunId,
+    /// The seller's node, if its keeper is asked.
+    pub(super) seller: Option<PublicKey>,
 }
 
 impl Source<'_> {
@@ -163,6 +171,7 @@ impl Source<'_> {
                 job: self.job,
                 content: file.content,
                 from: offset,
+                seller: self.seller,
             };
             async move { self.asker.ask(self.from, &from_there).await }
         };
@@ -277,6 +286,7 @@ impl Body {
                 asker: &asker,
                 from: &from,
                 job,
+                seller: None,
             };
             let found = source.manifest().await;
             let found = found.filter(|(manifest, _)| manifest.bytes() <= most);
@@ -293,9 +303,13 @@ impl Body {
                     Err(error) => tracing::warn!(%job, %error, "a checkpoint is left out"),
                 }
             }
-            handle
-                .deliver(Input::Checkpointed { order, job, kept })
-                .await;
+            let fetched = Input::Checkpointed {
+                order,
+                job,
+                kept,
+                copy: false,
+            };
+            handle.deliver(fetched).await;
         });
     }
 
@@ -387,8 +401,17 @@ mod tests {
         let missing = async |_: File| Err(FetchError::Missing("x".into()));
         assert!(shelf.put(&right, missing).await.is_err());
         assert!(!shelf.has(&right).unwrap());
-        let left = fs::read_dir(dir.path().join("c/contents")).unwrap().count();
-        assert_eq!(left, 0, "nothing of it stays");
+        let left = || fs::read_dir(dir.path().join("c/contents")).unwrap().count();
+        assert_eq!(left(), 0, "nothing of it stays");
+        // One that is broken off while half of it is there.
+        let half = async |mut file: File| {
+            std::io::Write::write_all(&mut file, b"ri").unwrap();
+            assert_eq!(left(), 1);
+            std::future::pending::<Result<Option<ContentId>, FetchError>>().await
+        };
+        let broken = tokio::time::timeout(Duration::from_millis(1), shelf.put(&right, half));
+        assert!(broken.await.is_err());
+        assert_eq!(left(), 0, "nothing of it stays either");
         wrong(Some(right)).await.unwrap();
         assert!(shelf.has(&right).unwrap());
     }

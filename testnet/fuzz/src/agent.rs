@@ -189,8 +189,19 @@ fn requests() -> Vec<AgentRequest> {
             job: JOB_ID,
             content: ContentId([0xcd; 32]),
             from: 1 << 19,
+            seller: None,
+        },
+        AgentRequest::Kept {
+            job: JOB_ID,
+            content: ContentId([0xcd; 32]),
+            from: 1 << 19,
+            seller: Some(ledgers::key(9).public()),
         },
         AgentRequest::Keep(Box::new(copy())),
+        AgentRequest::CopyOf {
+            job: JOB_ID,
+            seller: ledgers::key(9).public(),
+        },
     ]
 }
 

@@ -114,6 +114,7 @@ impl Tasks {
                     most_ms: now.mono_ms + grace + ARRIVE_MS,
                     given_up: false,
                     sought: false,
+                    fetch_wall_ms: None,
                     end,
                     market,
                 };
@@ -271,12 +272,12 @@ impl Buyer {
         }
     }
 
-    /// The checkpoint of a run is here, or was not to be had.
+    /// The checkpoint of a run is here, or was not to be had, from its seller's node or as a copy.
     pub fn checkpointed(
         &mut self,
         key: OrderKey,
         job: &RunId,
-        kept: Option<(Snapshot, u64)>,
+        (kept, copy): (Option<(Snapshot, u64)>, bool),
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
@@ -295,12 +296,13 @@ impl Buyer {
             }
             return;
         };
-        let asked = run.asking.since_wall_ms.take();
-        let failed = asked.is_some() && kept.is_none();
-        let last = run.last_asked;
+        let (last, failed) = (run.last_asked, kept.is_none());
+        let Some(asked) = agent.tasks.answered(job, copy, !failed) else {
+            return;
+        };
         let record = agent.tasks.records.get_mut(job.task as usize);
         let mut keep = None;
-        if let (Some(record), Some((snapshot, age_ms)), Some(asked)) = (record, kept, asked) {
+        if let (Some(record), Some((snapshot, age_ms))) = (record, kept) {
             let before = record.history.checkpoint.map(|k| k.snapshot);
             if before != Some(snapshot) {
                 let taken_ms = asked.saturating_sub(age_ms);

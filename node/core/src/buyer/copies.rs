@@ -3,12 +3,14 @@
 //!
 //! They are those that other tasks of the order were placed at under the same lease: a node keeps
 //! copies only where it runs a task itself. The wait is bounded; what the buyer has counts then.
+//! What the seller's node was asked for before may still come meanwhile, and counts if it does.
 
 use super::Buyer;
 use super::attempts::Kept;
 use super::leaving::{Leaving, SEEK_MS};
 use super::run::Run;
 use super::tasks::Tasks;
+use crate::agent::RunId;
 use crate::effect::Effect;
 use crate::input::Now;
 use crate::keeper::keepers;
@@ -42,7 +44,7 @@ impl Leaving {
     fn seek(&mut self, now: Now) {
         (self.given_up, self.sought) = (false, true);
         self.run.last_asked = true;
-        self.run.asking.since_wall_ms = Some(now.wall_ms);
+        self.fetch_wall_ms = self.run.asking.since_wall_ms.replace(now.wall_ms);
         self.most_ms = now.mono_ms + SEEK_MS;
     }
 }
@@ -53,6 +55,21 @@ impl Tasks {
         if let Some(left) = self.leaving.get_mut(&task) {
             left.given_up = true;
         }
+    }
+
+    /// When a run was asked for the checkpoint that is here now, or was not to be had, milliseconds
+    /// since 1970; `None` if it was not. Others are asked for a `copy`: while they are, a fetch
+    /// from the seller's node that fails says nothing of what they have.
+    pub(super) fn answered(&mut self, job: &RunId, copy: bool, whole: bool) -> Option<u64> {
+        let left = self.leaving.get_mut(&job.task);
+        if let Some(left) = left.filter(|left| left.run.job == *job && left.sought) {
+            if copy {
+                return left.run.asking.since_wall_ms.take();
+            }
+            return left.fetch_wall_ms.take().filter(|_| whole);
+        }
+        let run = self.any_run(job).filter(|_| !copy)?;
+        run.asking.since_wall_ms.take()
     }
 
     /// The nodes that may keep a copy of a run, the likeliest first.

@@ -25,6 +25,9 @@ pub(super) struct Leaving {
     pub(super) given_up: bool,
     /// Whether others were asked for a copy.
     pub(super) sought: bool,
+    /// When its seller was asked for its checkpoint, milliseconds since 1970, if that was still
+    /// being fetched when others were asked.
+    pub(super) fetch_wall_ms: Option<u64>,
     /// Why it leaves.
     pub(super) end: AttemptEnd,
     /// Why the market took its unit.

@@ -112,13 +112,35 @@ fn a_seller_has_one_copy_for_each_unit_and_each_after_its_time() {
     );
     let job = copy(0, MOST, 0).job;
     assert_eq!(
-        keeper.shows(&node(9), &job).map(|(slot, _)| slot),
+        keeper.shows(&node(9), &job, &node(1)).map(|(slot, _)| slot),
         Some(first)
     );
     for stranger in [1, 2] {
-        assert!(keeper.shows(&node(stranger), &job).is_none());
+        assert!(keeper.shows(&node(stranger), &job, &node(1)).is_none());
     }
-    assert!(keeper.shows(&node(9), &copy(2, 5, 0).job).is_none());
+    let other = copy(2, 5, 0).job;
+    assert!(keeper.shows(&node(9), &other, &node(1)).is_none());
+}
+
+#[test]
+fn a_seller_that_names_a_rivals_run_hides_nothing() {
+    let mut keeper = Keeper::default();
+    // The rogue is first, so that its place is the lower one.
+    let (rogue, rival) = (2, 1);
+    for (seller, bytes) in [(rogue, 7), (rival, 5)] {
+        let offered = signed(copy(0, bytes, 0), seller);
+        let taken = keeper.take(node(seller), offered, known(), (1, MOST), 0);
+        let Ok(Effect::PullCopy { slot, .. }) = taken else {
+            panic!("{taken:?}");
+        };
+        end(&mut keeper, slot, true);
+    }
+    let job = copy(0, 5, 0).job;
+    for (seller, bytes) in [(rogue, Some(7)), (rival, Some(5)), (3, None)] {
+        let shown = keeper.shows(&node(9), &job, &node(seller));
+        let shown = shown.map(|(_, copy)| copy.said.snapshot.bytes);
+        assert_eq!(shown, bytes, "of {seller}");
+    }
 }
 
 #[test]

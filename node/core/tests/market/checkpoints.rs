@@ -221,6 +221,7 @@ fn of_a_fetch_that_failed_nothing_stays_but_the_last_whole_checkpoint() {
             order: key,
             job,
             kept: None,
+            copy: false,
         };
         let effects = world.nodes[n].core.step(clocks, failed).expect("no fault");
         let last = last.map(|kept| kept.snapshot);
@@ -257,6 +258,7 @@ fn only_the_run_that_counts_may_tell_of_progress_and_only_to_its_buyer() {
             order: OrderKey(1),
             job,
             kept: Some((forged, 0)),
+            copy: false,
         };
         let effects = world.nodes[BUYER]
             .core

@@ -36,13 +36,28 @@ impl World {
                 keepers,
                 newer_than,
             } => {
-                let replies = keepers.iter().map(|k| (*k, self.copy_at(n, k, &job)));
+                let replies = { keepers.iter() }.map(|k| (*k, self.copy_at(n, k, (&job, &seller))));
                 let bounds = (newer_than, CHECKPOINT_BYTES);
                 let network = self.genesis.network();
                 let found = ranked(&network, (&seller, &job), bounds, replies.collect());
                 let age = |copy: &Copy| self.wall_ms() - copy.taken_ms;
                 let kept = found.first().map(|(c, _)| (c.snapshot, age(c)));
-                self.input(n, 5, Input::Checkpointed { order, job, kept });
+                // A fetch of before fails only now: that says nothing of the copy.
+                let failed = Input::Checkpointed {
+                    order,
+                    job,
+                    kept: None,
+                    copy: false,
+                };
+                self.input(n, 1, failed);
+                let copy = true;
+                let found = Input::Checkpointed {
+                    order,
+                    job,
+                    kept,
+                    copy,
+                };
+                self.input(n, 5, found);
             }
             _ => {}
         }
@@ -59,10 +74,16 @@ impl World {
         self.ask(n, u64::MAX, to, AgentRequest::Keep(Box::new(signed)));
     }
 
-    fn copy_at(&self, n: usize, keeper: &PublicKey, job: &RunId) -> Option<AgentReply> {
+    fn copy_at(
+        &self,
+        n: usize,
+        keeper: &PublicKey,
+        (job, seller): (&RunId, &PublicKey),
+    ) -> Option<AgentReply> {
         let keeper = self.node_of(keeper.as_bytes())?;
         let node = Some(&self.nodes[keeper]).filter(|node| node.up)?;
-        let mut held = node.core.keeper().held().into_iter();
+        let held = node.core.keeper().held().into_iter();
+        let mut held = held.filter(|h| h.seller == *seller);
         let copy = held.find(|h| h.copy.said.job == *job && h.buyer == node_key(n))?;
         Some(AgentReply::Copy(Box::new(copy.copy)))
     }
@@ -204,27 +225,33 @@ fn a_copy_is_read_by_the_buyers_node_alone() {
     let kept = held(&world, 1)[0].copy.said;
     assert_eq!(kept.job, of_0);
     for (from, may) in [(BUYER, true), (0, false), (5, false)] {
-        let told = asked(&mut world, 1, from, AgentRequest::Checkpoint(of_0));
+        let (job, seller) = (of_0, node_key(0));
+        let told = asked(&mut world, 1, from, AgentRequest::CopyOf { job, seller });
         let shows = |e: &Effect| matches!(e, Effect::Answer { reply: AgentReply::Copy(copy), .. } if copy.said == kept);
         assert_eq!(told.iter().any(shows), may, "{from}");
         let content = kept.snapshot.manifest;
-        let request = AgentRequest::Kept {
-            job: of_0,
+        let request = |seller| AgentRequest::Kept {
+            job,
             content,
             from: 0,
+            seller,
         };
-        let read = asked(&mut world, 1, from, request.clone());
+        let read = asked(&mut world, 1, from, request(Some(seller)));
         let reads = |e: &Effect| matches!(e, Effect::ReadCopy { .. });
         assert_eq!(read.iter().any(reads), may, "{from}");
-        // At its seller's, the keeper reads as well.
-        let read = asked(&mut world, 0, from, request);
+        // Of another seller it has none.
+        let read = asked(&mut world, 1, from, request(Some(node_key(1))));
+        assert!(!read.iter().any(reads), "{from}");
+        let read = asked(&mut world, 0, from, request(None));
         let reads = |e: &Effect| matches!(e, Effect::ReadKept { .. });
         assert_eq!(read.iter().any(reads), may, "{from} at the seller's");
     }
+    // At its seller's, the keeper reads as well.
     let request = AgentRequest::Kept {
         job: of_0,
         content: kept.snapshot.manifest,
         from: 0,
+        seller: None,
     };
     let read = asked(&mut world, 0, 1, request);
     assert!(read.iter().any(|e| matches!(e, Effect::ReadKept { .. })));

@@ -417,8 +417,13 @@ impl World {
             };
             self.input(other, LATENCY_MS, asked);
         } else {
-            let kept = None;
-            self.input(n, 1_000, Input::Checkpointed { order, job, kept });
+            let failed = Input::Checkpointed {
+                order,
+                job,
+                kept: None,
+                copy: false,
+            };
+            self.input(n, 1_000, failed);
         }
     }
 
@@ -431,7 +436,12 @@ impl World {
                 }
                 _ => None,
             };
-            let fetched = Input::Checkpointed { order, job, kept };
+            let fetched = Input::Checkpointed {
+                order,
+                job,
+                kept,
+                copy: false,
+            };
             return self.input(n, LATENCY_MS, fetched);
         }
         if let Some((n, token)) = self.asked.remove(&question) {

@@ -42,7 +42,7 @@ impl World {
                 newer_than,
             } => {
                 let replies = { keepers.iter() }
-                    .map(|keeper| (*keeper, self.copy_at(n, keeper, &job)))
+                    .map(|keeper| (*keeper, self.copy_at(n, keeper, (&job, &seller))))
                     .collect();
                 let network = self.genesis.network();
                 let bounds = (newer_than, CHECKPOINT_BYTES);
@@ -57,7 +57,14 @@ impl World {
                     held.insert(snapshot.manifest);
                     self.cover.count("copy of a checkpoint");
                 }
-                self.input(n, 1, Input::Checkpointed { order, job, kept });
+                let copy = true;
+                let found = Input::Checkpointed {
+                    order,
+                    job,
+                    kept,
+                    copy,
+                };
+                self.input(n, 1, found);
             }
             Effect::KeepCopy { .. } | Effect::ReadCopy { .. } => {}
             other => return Some(other),
@@ -86,11 +93,17 @@ impl World {
         self.ask(n, to, Waits::Nobody, AgentRequest::Keep(Box::new(signed)));
     }
 
-    /// What a keeper tells node `n` of a run.
-    fn copy_at(&self, n: usize, keeper: &PublicKey, job: &RunId) -> Option<AgentReply> {
+    /// What a keeper tells node `n` of a run of a seller's node.
+    fn copy_at(
+        &self,
+        n: usize,
+        keeper: &PublicKey,
+        (job, seller): (&RunId, &PublicKey),
+    ) -> Option<AgentReply> {
         let keeper = self.node_of(keeper.as_bytes())?;
         let held = self.core(keeper)?.keeper().held();
-        let mut held = held.into_iter().filter(|h| h.buyer == node_key(n));
+        let asker = node_key(n);
+        let mut held = { held.into_iter() }.filter(|h| (h.buyer, h.seller) == (asker, *seller));
         let held = held.find(|h| h.copy.said.job == *job)?;
         Some(AgentReply::Copy(Box::new(held.copy)))
     }

@@ -85,7 +85,12 @@ impl World {
             let held = held.entry((order, job.task)).or_default();
             held.insert(snapshot.manifest);
         }
-        Input::Checkpointed { order, job, kept }
+        Input::Checkpointed {
+            order,
+            job,
+            kept,
+            copy: false,
+        }
     }
 
     /// The time slept that a checkpoint of a buyer's node holds; `None` if it is not to be had

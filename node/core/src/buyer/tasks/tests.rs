@@ -167,8 +167,13 @@ fn files_that_are_not_to_be_had_are_asked_for_ever_more_seldom_and_then_the_run_
 /// One task whose run keeps its progress and was taken off it, while a checkpoint is fetched or
 /// not.
 fn leaving(fetching: bool) -> (Tasks, Run) {
-    let mut t = tasks(1);
-    t.place(&[place(1, 1)], 0);
+    first_leaves(&[place(1, 1)], fetching)
+}
+
+/// The same of the first of several tasks, one at each place.
+fn first_leaves(places: &[Place], fetching: bool) -> (Tasks, Run) {
+    let mut t = tasks(places.len());
+    t.place(places, 0);
     let mut run = t.runs[&0];
     run.phase = Phase::Running { started_ms: 5 };
     run.accepted = true;
@@ -213,6 +218,24 @@ fn a_task_waits_for_a_run_that_leaves_as_long_as_something_may_come() {
     let (mut t, _) = leaving(true);
     assert!(!t.give_up_waiting(&|_| None, at(304_999)).0);
     assert!(t.give_up_waiting(&|_| None, at(305_000)).0);
+}
+
+#[test]
+fn a_fetch_that_fails_while_others_are_asked_says_nothing_of_them() {
+    for whole in [false, true] {
+        let (mut t, run) = first_leaves(&[place(1, 1), place(2, 1)], true);
+        assert_eq!(t.answered(&run.job, true, true), None, "nobody was asked");
+        let (_, seeks) = t.give_up_waiting(&|_| None, at(305_000));
+        assert_eq!(seeks.len(), 1, "the other's node");
+        // The one of before counts if it comes, from when it was asked for, and once.
+        let fetched = t.answered(&run.job, false, whole);
+        assert_eq!(fetched, whole.then_some(1_000_000));
+        assert_eq!(t.answered(&run.job, false, true), None);
+        t.give_up_waiting(&|_| None, at(424_999));
+        assert!(t.is_leaving(&run.job), "the others have their time");
+        assert_eq!(t.answered(&run.job, true, false), Some(1_305_000));
+        assert_eq!(t.answered(&run.job, true, true), None);
+    }
 }
 
 #[test]
