@@ -129,7 +129,7 @@ fn a_seller_that_names_a_rivals_run_hides_nothing() {
     let (rogue, rival) = (2, 1);
     for (seller, bytes) in [(rogue, 7), (rival, 5)] {
         let offered = signed(copy(0, bytes, 0), seller);
-        let taken = keeper.take(node(seller), offered, known(), (1, MOST), 0);
+        let taken = keeper.take(node(seller), offered, known(), BOUNDS, 0);
         let Ok(Effect::PullCopy { slot, .. }) = taken else {
             panic!("{taken:?}");
         };
