@@ -75,6 +75,12 @@ pub(crate) const WITHHELD: Target = decoder(
         vec![codec::encode(&terms.collect::<Vec<OfferTerms>>())]
     },
 );
+pub(crate) const COPIES: Target = decoder(
+    "kept_copies",
+    "bytes on disk as what a node knows of the copies that it keeps: one encoding",
+    said::copies,
+    || vec![codec::encode(&vec![said::held()])],
+);
 pub(crate) const ADVERTS: Target = decoder(
     "adverts_heard",
     "gossiped bytes to a node that knows the ledger: only a seller's own signed advert is passed on",

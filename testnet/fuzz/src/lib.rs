@@ -83,6 +83,7 @@ pub const TARGETS: &[Target] = &[
     agent::JOB_MEMO,
     agent::MANIFEST,
     agent::WITHHELD,
+    agent::COPIES,
     agent::ADVERTS,
     text::CREDITS,
     text::IDS,

@@ -3,7 +3,9 @@
 use super::{JOB_ID, card, kept};
 use crate::golden::NETWORK;
 use crate::ledgers;
+use crate::{Verdict, strict};
 use gridbay_core::agent::Copy;
+use gridbay_core::keeper::{BYTES, Held};
 use gridbay_core::relay::{ByRelay, Carried, Link, Links, Signed};
 
 pub(super) fn links() -> Signed<Links> {
@@ -44,4 +46,22 @@ pub(super) fn copy() -> Signed<Copy> {
         taken_ms: 1_750_000_000_000,
     };
     Signed::new(&NETWORK, said, &ledgers::key(9))
+}
+
+/// A copy as its keeper remembers it.
+pub(super) fn held() -> Held {
+    Held {
+        slot: 3,
+        copy: copy(),
+        seller: ledgers::key(9).public(),
+        buyer: ledgers::key(7).public(),
+        gone: Some(70_000),
+    }
+}
+
+pub(super) fn copies(bytes: &[u8]) -> Verdict {
+    let read = Held::decode_all(bytes);
+    strict::only::<Vec<Held>>(bytes, BYTES, |held| {
+        assert_eq!(read.as_ref(), Ok(held));
+    })
 }

@@ -31,6 +31,7 @@ const DECODERS: &[(&str, usize, &[&str])] = &[
     ("ledger/host/src/snapshots.rs", 1, &["snapshot_file"]),
     ("ledger/src/snapshot.rs", 1, &["snapshot_restore"]),
     ("node/core/src/buyer/record.rs", 1, &["order_record"]),
+    ("node/core/src/keeper.rs", 1, &["kept_copies"]),
     ("node/core/src/seller.rs", 1, &["job_memo"]),
     ("node/core/src/withheld.rs", 1, &["withheld_offers"]),
     ("node/src/body/ask.rs", 2, &["agent_request", "agent_reply"]),
