@@ -110,7 +110,7 @@ async fn only_jobs_that_ask_reach_the_web_and_only_by_sellers_that_allow_it() {
     // Each seller has two units of the class, and one of the two sellers lets jobs out.
     let three = request(true, 3, &[]);
     let refused = buyer
-        .post::<JobRecord>("/jobs", &three, Some("three"))
+        .post::<JobRecord>("/jobs", &three, Some("three-units"))
         .await;
     let refused = refused.unwrap_err();
     let said = format!("{refused:?}");
@@ -120,11 +120,11 @@ async fn only_jobs_that_ask_reach_the_web_and_only_by_sellers_that_allow_it() {
     );
 
     let places = near();
-    let silent = printed(&buyer, "silent", &request(false, 1, &places)).await;
+    let silent = printed(&buyer, "silent-job", &request(false, 1, &places)).await;
     let closed = "closed\n".repeat(places.len());
     assert_eq!(silent, format!("none\n{closed}"), "by whichever seller");
 
-    let asked = printed(&buyer, "asked", &request(true, 1, &places)).await;
+    let asked = printed(&buyer, "asked-job", &request(true, 1, &places)).await;
     let denied = "403\n".repeat(places.len());
     assert_eq!(asked, format!("http://127.0.0.1:3128\n{denied}"));
     let metrics = network.node("v1").client().metrics().await.unwrap();
