@@ -154,31 +154,23 @@ fn parts(genesis: &Genesis, account: u8, node: PublicKey) -> Parts {
 
 /// A node with such settings, in a fresh folder.
 pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
-    let Settings {
-        account,
-        isolation,
-        selling,
-        credit_line,
-        limits,
-    } = settings;
-    let genesis = genesis(isolation, credit_line);
+    let (account, limits) = (settings.account, settings.limits);
+    let genesis = genesis(settings.isolation, settings.credit_line);
     let (overlay, events) = lonely_overlay(&genesis).await;
     let orders = OrderStore::open(dir.path().join("orders"), limits.output).unwrap();
     let contents = ContentStore::open(dir.path().join("content")).unwrap();
     let executor = ProcessExecutor::new(Config::new(dir.path().join("jobs"))).unwrap();
     let (room, memos) = (Room::of(dir.path()).unwrap(), dir.path().join("memos"));
-    let node = SecretKey::from_seed(&TRANSPORT).public();
-    let selling = Arc::new(selling);
-    let parts = parts(&genesis, account, node);
-    let gateway = Gateway::new(Outbound::None, Vec::new);
+    let transport = SecretKey::from_seed(&TRANSPORT);
+    let (node, selling) = (transport.public(), Arc::new(settings.selling));
     let tools = Tools {
         overlay: overlay.clone(),
-        transport: SecretKey::from_seed(&TRANSPORT),
+        transport,
         relays: RelayTerms::default(),
         orders: orders.clone(),
         contents: contents.clone(),
         clusters: Clusters::new(genesis.network(), 0),
-        gateway: gateway.clone(),
+        gateway: Gateway::new(Outbound::None, Vec::new),
         checkpoints: CheckpointStore::open(dir.path().join("checkpoints"), |_, _| true).unwrap(),
         copies: copies::open(dir.path()).unwrap(),
         jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos, GRACE).unwrap(),
@@ -190,10 +182,11 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         reopen: None,
         join: None,
     };
-    let clusters = tools.clusters.clone();
+    let (clusters, gateway) = (tools.clusters.clone(), tools.gateway.clone());
+    let parts = parts(&genesis, account, node);
     let body = body::start(parts, tools).unwrap().handle;
     let (stop, stopped) = watch::channel(false);
-    let backend = Arc::new(NodeBackend::new(BackendParts {
+    let backend = NodeBackend::new(BackendParts {
         body: body.clone(),
         overlay,
         contents,
@@ -215,9 +208,9 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         bootstrap: vec![],
         stop,
         selling,
-    }));
+    });
     World {
-        backend,
+        backend: Arc::new(backend),
         genesis,
         body,
         stop: stopped,

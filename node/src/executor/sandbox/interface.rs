@@ -13,7 +13,8 @@ use gridbay_vnet::address::{INTERFACE, V4_PREFIX, V6_PREFIX};
 use gridbay_vnet::tun::{self, MTU, QUEUE};
 use gridbay_vnet::{fds, veth};
 
-use super::{JOB_UID, PROXY_PORT};
+use super::JOB_UID;
+use super::proxy::PROXY_PORT;
 use crate::executor::capability::Link;
 use crate::executor::folder::{DEVICE, WEB};
 use crate::executor::job::Interface;

@@ -44,8 +44,6 @@ use report::Reporter;
 
 /// User and group id of a job inside its namespaces.
 pub(super) const JOB_UID: u32 = 1000;
-/// Where a job's connections to the web arrive, on its own loopback.
-pub(super) const PROXY_PORT: u16 = 3128;
 /// How the report begins that a job has no device in its lease's network.
 pub(super) const NO_DEVICE: &str = "network of the lease";
 /// First of the ids that root's jobs have outside: above those that distributions, directory

@@ -1,8 +1,10 @@
 //! The variables by which programs find the proxy to the web.
 
-use super::PROXY_PORT;
 use crate::executor::job::{JobSpec, Network};
 use gridbay_vnet::address::{V4_PREFIX, V6_PREFIX};
+
+/// Where a job's connections to the web arrive, on its own loopback.
+pub(super) const PROXY_PORT: u16 = 3128;
 
 /// Those of a job that may reach the web; none for another one.
 pub(super) fn variables(spec: &JobSpec) -> impl Iterator<Item = (&'static str, String)> {
