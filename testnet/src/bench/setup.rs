@@ -3,10 +3,9 @@
 //! measures it, as it does for every lease.
 //!
 //! The network goes as fast as federations do unless told otherwise: at the pace of tests the
-//! blocks of so many nodes alone keep two cores busy, and are measured as well. It has four
-//! validators, which sell nothing, and as many sellers of one unit as the largest lease has; all on
-//! this machine, which also runs the jobs. After that, work that moves data between four members
-//! ([`moved`](super::moved)).
+//! blocks of so many nodes take most of two cores. It has four validators, which sell nothing, and
+//! as many sellers of one unit as the largest lease has; all on this machine, which also runs the
+//! jobs. After that, work that moves data between four members ([`moved`](super::moved)).
 
 use super::moved::{self, Moved};
 use crate::network::plan::{Pace, Plan, credits, offer};
