@@ -61,6 +61,11 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// Milliseconds between two fetches.
+    pub fn every_ms(&self) -> u64 {
+        u64::from(self.every_seconds) * 1_000
+    }
+
     /// Whether the folder stays inside, lies apart from the inputs, and the times are in range.
     pub fn is_valid(&self, inputs: &[InputFile]) -> bool {
         let apart = |input: &InputFile| {

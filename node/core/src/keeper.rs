@@ -198,6 +198,13 @@ impl Keeper {
     pub fn refused(&self) -> u64 {
         self.refused
     }
+    /// How many whole copies there are.
+    pub fn kept(&self) -> usize {
+        self.slots
+            .values()
+            .filter(|slot| slot.held.is_some())
+            .count()
+    }
     /// The whole copies.
     pub fn held(&self) -> Vec<Held> {
         let held = |(number, slot): (&u32, &Slot)| {

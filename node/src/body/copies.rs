@@ -1,7 +1,7 @@
 //! The second copy of a checkpoint, between nodes: a seller offers it, its keeper pulls it, and the
 //! buyer's node pulls it from there once the seller is silent.
 //!
-//! Who may do what is the core's to say. Here bytes are moved, and checked as those of any
+//! The core says which node may do what. Here bytes are moved, and checked as those of any
 //! checkpoint ([`super::progress`]).
 
 use super::ask::Asker;
@@ -18,7 +18,6 @@ use gridbay_core::keeper::ranked;
 use gridbay_core::key::OrderKey;
 use gridbay_core::relay::Signed;
 use gridbay_protocol::checkpoint::{Manifest, Snapshot};
-use gridbay_protocol::codec;
 use gridbay_protocol::ids::{ContentId, NetworkId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::time::Duration;
@@ -222,16 +221,9 @@ impl Body {
     }
 
     fn read_copy(&mut self, token: u64, slot: u32, content: ContentId, from: u64) {
-        let Some(request) = self.requests.remove(&token) else {
-            return;
-        };
-        let (store, overlay) = (self.tools.copies.clone(), self.tools.overlay.clone());
-        self.tools.runtime.spawn_blocking(move || {
-            let reply = match store.chunk_of(&KEY, slot, &content, from, CHUNK_BYTES) {
-                Some((total, bytes)) => AgentReply::Chunk { total, bytes },
-                None => AgentReply::NotFound,
-            };
-            let _gone = overlay.respond(request, codec::encode(&reply));
+        let store = self.tools.copies.clone();
+        self.answer_with_chunk(token, move || {
+            store.chunk_of(&KEY, slot, &content, from, CHUNK_BYTES)
         });
     }
 

@@ -9,9 +9,7 @@ use crate::executor::{
 use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
 use crate::store::replace_file;
-use gridbay_core::agent::{
-    AgentReply, CHUNK_BYTES, JobReport, Phase, PollJob, RunId, STREAM_BYTES,
-};
+use gridbay_core::agent::{CHUNK_BYTES, JobReport, Phase, PollJob, RunId, STREAM_BYTES};
 use gridbay_core::seller::JobMemo;
 use gridbay_protocol::class::DISK_MIB;
 use gridbay_protocol::class::Isolation;
@@ -260,16 +258,12 @@ impl Jobs {
         }
     }
 
-    /// A chunk of an output file of an ended job.
-    pub fn output_chunk(&self, job: &RunId, path: &str, from: u64) -> AgentReply {
+    /// A chunk of an output file of an ended job, and the size of the file.
+    pub fn output_chunk(&self, job: &RunId, path: &str, from: u64) -> Option<(u64, Vec<u8>)> {
         let ended = matches!(self.phase(job), Phase::Ended { .. });
         let work = self.executor.work(&local(job));
         let read = || read_chunk(&work, Path::new(path), from, CHUNK_BYTES).ok();
-        let chunk = ended.then(read).flatten();
-        match chunk {
-            Some((total, bytes)) => AgentReply::Chunk { total, bytes },
-            None => AgentReply::NotFound,
-        }
+        ended.then(read).flatten()
     }
 
     fn memo(&self, job: &RunId) -> PathBuf {

@@ -201,21 +201,14 @@ impl Body {
                 content,
                 from: offset,
             } => {
-                let (store, overlay) = (self.tools.contents.clone(), self.tools.overlay.clone());
+                let store = self.tools.contents.clone();
                 let checkpoints = self.tools.checkpoints.clone();
                 let share = self.core().buyer().share_of(&from, &content);
-                self.tools.runtime.spawn_blocking(move || {
-                    let input = share
-                        .input
-                        .then(|| store.chunk(&content, offset, CHUNK_BYTES));
+                self.respond_with_chunk(request, move || {
+                    let input = || store.chunk(&content, offset, CHUNK_BYTES);
                     let kept = || checkpoints.chunk(&content, offset, CHUNK_BYTES);
-                    let kept = || share.progress.then(kept).flatten();
-                    let found = input.flatten().or_else(kept);
-                    let reply = match found {
-                        Some((total, bytes)) => AgentReply::Chunk { total, bytes },
-                        None => AgentReply::NotFound,
-                    };
-                    let _gone = overlay.respond(request, codec::encode(&reply));
+                    let input = share.input.then(input).flatten();
+                    input.or_else(|| share.progress.then(kept).flatten())
                 });
                 Ok(())
             }
@@ -234,6 +227,33 @@ impl Body {
     fn respond(&self, request: RequestId, reply: &AgentReply) {
         if let Err(error) = self.tools.overlay.respond(request, codec::encode(reply)) {
             tracing::debug!(%error, "an answer was dropped");
+        }
+    }
+
+    /// Answers with a chunk of a file and the size of the file, read off the core's thread.
+    fn respond_with_chunk(
+        &self,
+        request: RequestId,
+        read: impl FnOnce() -> Option<(u64, Vec<u8>)> + Send + 'static,
+    ) {
+        let overlay = self.tools.overlay.clone();
+        self.tools.runtime.spawn_blocking(move || {
+            let reply = match read() {
+                Some((total, bytes)) => AgentReply::Chunk { total, bytes },
+                None => AgentReply::NotFound,
+            };
+            let _gone = overlay.respond(request, codec::encode(&reply));
+        });
+    }
+
+    /// The same to a question that the core was asked.
+    pub(super) fn answer_with_chunk(
+        &mut self,
+        token: u64,
+        read: impl FnOnce() -> Option<(u64, Vec<u8>)> + Send + 'static,
+    ) {
+        if let Some(request) = self.requests.remove(&token) {
+            self.respond_with_chunk(request, read);
         }
     }
 
@@ -259,14 +279,8 @@ impl Body {
     }
 
     fn read_output(&mut self, token: u64, job: RunId, path: String, from: u64) {
-        let Some(request) = self.requests.remove(&token) else {
-            return;
-        };
-        let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
-        self.tools.runtime.spawn_blocking(move || {
-            let reply = jobs.output_chunk(&job, &path, from);
-            let _gone = overlay.respond(request, codec::encode(&reply));
-        });
+        let jobs = self.tools.jobs.clone();
+        self.answer_with_chunk(token, move || jobs.output_chunk(&job, &path, from));
     }
 
     fn stage(

@@ -263,16 +263,9 @@ impl Body {
     }
 
     pub(super) fn read_kept(&mut self, token: u64, job: RunId, content: ContentId, from: u64) {
-        let Some(request) = self.requests.remove(&token) else {
-            return;
-        };
-        let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
-        self.tools.runtime.spawn_blocking(move || {
-            let reply = match jobs.kept_chunk(&job, &content, from, CHUNK_BYTES) {
-                Some((total, bytes)) => AgentReply::Chunk { total, bytes },
-                None => AgentReply::NotFound,
-            };
-            let _gone = overlay.respond(request, codec::encode(&reply));
+        let jobs = self.tools.jobs.clone();
+        self.answer_with_chunk(token, move || {
+            jobs.kept_chunk(&job, &content, from, CHUNK_BYTES)
         });
     }
 

@@ -78,9 +78,13 @@ enum Step {
     Member(MemberArgs),
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Pace {
+/// How fast a federation goes: a choice of `found --policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pace {
+    /// Four blocks a second, rounds of 1 s, slots of 2 s: for tests and shows, which wait for them.
     Local,
+    /// A block a second, rounds of 5 s, slots of 60 s: what federations are founded with.
     WideArea,
 }
 
@@ -96,7 +100,16 @@ fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
 }
 
 impl Pace {
-    fn policy(self) -> Policy {
+    /// Its name as the option's value.
+    pub fn word(self) -> &'static str {
+        match self {
+            Pace::Local => "local",
+            Pace::WideArea => "wide-area",
+        }
+    }
+
+    /// The policy that is founded with it.
+    pub fn policy(self) -> Policy {
         match self {
             Pace::Local => Policy::local(),
             Pace::WideArea => Policy::wide_area(),

@@ -35,6 +35,7 @@ pub use chain::{ChainError, HeaderChain};
 pub use context::{Context, Format, Global};
 pub use error::CliError;
 pub use exit::Exit;
+pub use found::Pace;
 
 use crate::config::Config;
 use crate::ui;

@@ -105,7 +105,7 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         mempool: core.host().mempool_len(),
         totals: state.totals(),
         hosted: core.seller().running(),
-        copies_kept: core.keeper().held().len(),
+        copies_kept: core.keeper().kept(),
         copies_refused: core.keeper().refused(),
         orders_open: core
             .buyer()

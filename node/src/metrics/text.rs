@@ -7,6 +7,8 @@ const CATALOGUE: &str = "\
 gridbay_account_balance_credits gauge Own free balance.
 gridbay_account_held_credits gauge Own money locked.
 gridbay_adverts_known gauge Adverts of other nodes that count now.
+gridbay_copies_kept gauge Copies of the checkpoints of other sellers' jobs that lie here.
+gridbay_copies_refused_total counter Such copies that were refused.
 gridbay_discovery_events_total counter Questions for sellers and what came of them, by kind.
 gridbay_halted gauge Whether the node acknowledges nothing until its disk works again.
 gridbay_jobs_hosted gauge Jobs of others that run here.
@@ -14,8 +16,6 @@ gridbay_jobs_web_connections_total counter Connections of jobs to the web.
 gridbay_jobs_web_received_bytes_total counter Bytes that jobs received from the web.
 gridbay_jobs_web_refused_total counter Connections to the web that jobs were refused, by reason.
 gridbay_jobs_web_sent_bytes_total counter Bytes that jobs sent to the web.
-gridbay_copies_kept gauge Copies of the checkpoints of other sellers' jobs that lie here.
-gridbay_copies_refused_total counter Such copies that were refused.
 gridbay_ledger_accounts gauge Accounts.
 gridbay_ledger_block_time_ms gauge Ledger time of the last block.
 gridbay_ledger_escrow_credits gauge Locked for orders.

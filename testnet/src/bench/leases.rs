@@ -12,12 +12,13 @@
 //! 4. Once all are ended, no process of a rank is left, and the seller knows no lease.
 
 use super::crowd::{mib, pid_of, until, used};
-use crate::network::plan::{Pace, Plan, credits, offer};
+use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, Node, Part, RunFolder, cli, find_processes};
 use crate::say::Progress;
 use anyhow::{Context as _, ensure};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use gridbay_node::api::types::{ClusterRecord, LeaseView, Offer};
+use gridbay_node::cli::Pace;
 use gridbay_node::ui::Table;
 use serde::Serialize;
 use std::path::PathBuf;

@@ -8,13 +8,14 @@
 //! jobs. After that, work that moves data between four members ([`moved`](super::moved)).
 
 use super::moved::{self, Moved};
-use crate::network::plan::{Pace, Plan, credits, offer};
+use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, RunFolder};
 use crate::say::Progress;
 use anyhow::{Context as _, bail, ensure};
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{How, JobRecord, JobRequest, LeaseView, Offer, Want};
+use gridbay_node::cli::Pace;
 use gridbay_node::ui::Table;
 use serde::Serialize;
 use std::path::PathBuf;

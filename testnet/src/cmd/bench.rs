@@ -2,9 +2,9 @@
 
 use super::runtime::program;
 use crate::bench::{crowd, hostile, leases, network, orders, put, setup, transfers};
-use crate::network::plan::Pace;
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
+use gridbay_node::cli::Pace;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::time::Duration;

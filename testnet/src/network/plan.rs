@@ -2,42 +2,13 @@
 
 use super::seat::Seat;
 use anyhow::bail;
-use clap::ValueEnum;
 use gridbay_node::api::types::OfferRequest;
+use gridbay_node::cli::Pace;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
-use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT, Price};
-use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// How fast a federation goes: one of the paces that `found --policy` knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pace {
-    /// Four blocks a second, rounds of 1 s, slots of 2 s: for tests and shows, which wait for them.
-    Local,
-    /// A block a second, rounds of 5 s, slots of 60 s: what federations are founded with.
-    WideArea,
-}
-
-impl Pace {
-    /// Its name as an option's value.
-    pub fn word(self) -> &'static str {
-        match self {
-            Pace::Local => "local",
-            Pace::WideArea => "wide-area",
-        }
-    }
-    /// The policy that is founded with it.
-    pub fn policy(self) -> Policy {
-        match self {
-            Pace::Local => Policy::local(),
-            Pace::WideArea => Policy::wide_area(),
-        }
-    }
-}
 
 /// A federation to be founded.
 #[derive(Clone, Debug)]

@@ -259,8 +259,7 @@ impl Buyer {
         let seller = |offer: &OfferId| state.offer(offer).map(|offer| offer.seller);
         let (gave_up, seeks) = agent.tasks.give_up_waiting(&seller, now);
         Buyer::ask_keepers(key, seeks, effects);
-        let every_ms = u64::from(keeps.every_seconds) * 1_000;
-        for run in agent.tasks.due_for_checkpoint(every_ms, now) {
+        for run in agent.tasks.due_for_checkpoint(keeps.every_ms(), now) {
             effects.push(Effect::FetchCheckpoint {
                 order: key,
                 job: run.job,

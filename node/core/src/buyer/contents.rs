@@ -1,4 +1,5 @@
-//! Who may have the contents that lie at this node for its orders: whoever runs a task of them.
+//! The right to the contents that lie at this node for its orders: a node that runs a task of an
+//! order has it.
 //!
 //! The record of a task names the node of its last run, also after this node was started anew, so a
 //! seller that pulls meanwhile is served before its run is known again.

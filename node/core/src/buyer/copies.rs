@@ -19,7 +19,7 @@ use gridbay_protocol::checkpoint::KEEPERS_ASKED;
 use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 
-/// Who sells an offer, by the ledger.
+/// The seller of an offer, by the ledger.
 pub(super) type Sellers<'a> = &'a dyn Fn(&OfferId) -> Option<AccountId>;
 
 /// A run to ask the other nodes of its lease about.

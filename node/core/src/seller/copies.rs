@@ -41,7 +41,7 @@ impl Seller {
             let keeps = job.memo.spec.checkpoint.as_ref()?;
             Some(Known {
                 buyer: job.memo.buyer,
-                every_ms: u64::from(keeps.every_seconds) * 1_000,
+                every_ms: keeps.every_ms(),
             })
         });
         known.next()
@@ -94,8 +94,7 @@ fn due_now(job: &mut Job, now_ms: u64) -> Option<String> {
     let keeps = job.memo.spec.checkpoint.as_ref()?;
     let runs = matches!(job.phase, Phase::Running { .. });
     let made_ms = *job.copying.made_ms.get_or_insert(now_ms);
-    let every_ms = u64::from(keeps.every_seconds) * 1_000;
-    let late = now_ms >= made_ms + every_ms + LATE_MS;
+    let late = now_ms >= made_ms + keeps.every_ms() + LATE_MS;
     if !runs || !late || now_ms < job.copying.read_ms + READING_MS {
         return None;
     }

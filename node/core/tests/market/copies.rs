@@ -3,6 +3,7 @@
 
 use crate::checkpoints::{BUYER, EVERY_MS, keeping, resumed, runs, task};
 use crate::genesis::{key, node_key};
+use crate::played::checkpointed;
 use crate::world::{EPOCH_MS, World};
 use crate::{finish, market, order, sealed};
 use gridbay_core::agent::{AgentReply, AgentRequest, Copy, KeepRefusal, RunId};
@@ -43,21 +44,8 @@ impl World {
                 let age = |copy: &Copy| self.wall_ms() - copy.taken_ms;
                 let kept = found.first().map(|(c, _)| (c.snapshot, age(c)));
                 // A fetch of before fails only now: that says nothing of the copy.
-                let failed = Input::Checkpointed {
-                    order,
-                    job,
-                    kept: None,
-                    copy: false,
-                };
-                self.input(n, 1, failed);
-                let copy = true;
-                let found = Input::Checkpointed {
-                    order,
-                    job,
-                    kept,
-                    copy,
-                };
-                self.input(n, 5, found);
+                self.input(n, 1, checkpointed(order, job, None, false));
+                self.input(n, 5, checkpointed(order, job, kept, true));
             }
             _ => {}
         }

@@ -6,8 +6,9 @@ use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::cluster::{Cluster, Member};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
+use gridbay_core::key::OrderKey;
 use gridbay_core::presence::{Presence, Reach, Way};
-use gridbay_protocol::checkpoint::Manifest;
+use gridbay_protocol::checkpoint::{Manifest, Snapshot};
 use gridbay_protocol::codec;
 use gridbay_protocol::job::{InputFile, JobExit, JobSpec, content_id};
 
@@ -208,6 +209,21 @@ impl World {
             stdout_len,
             stderr_len: 0,
         }
+    }
+}
+
+/// What came of a fetch of a run's checkpoint, from its seller's node or as a `copy`.
+pub(crate) fn checkpointed(
+    order: OrderKey,
+    job: RunId,
+    kept: Option<(Snapshot, u64)>,
+    copy: bool,
+) -> Input {
+    Input::Checkpointed {
+        order,
+        job,
+        kept,
+        copy,
     }
 }
 

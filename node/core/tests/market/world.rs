@@ -1,7 +1,7 @@
 //! Whole cores in one thread under virtual time: messages take 2 ms, jobs are played by the world.
 
 use crate::genesis::{account_key, chain, genesis, key, node_key};
-use crate::played::Played;
+use crate::played::{Played, checkpointed};
 use crate::ways::Copies;
 use gridbay_core::adverts::Heard;
 use gridbay_core::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId, SignedStart};
@@ -417,13 +417,7 @@ impl World {
             };
             self.input(other, LATENCY_MS, asked);
         } else {
-            let failed = Input::Checkpointed {
-                order,
-                job,
-                kept: None,
-                copy: false,
-            };
-            self.input(n, 1_000, failed);
+            self.input(n, 1_000, checkpointed(order, job, None, false));
         }
     }
 
@@ -436,13 +430,7 @@ impl World {
                 }
                 _ => None,
             };
-            let fetched = Input::Checkpointed {
-                order,
-                job,
-                kept,
-                copy: false,
-            };
-            return self.input(n, LATENCY_MS, fetched);
+            return self.input(n, LATENCY_MS, checkpointed(order, job, kept, false));
         }
         if let Some((n, token)) = self.asked.remove(&question) {
             self.input(

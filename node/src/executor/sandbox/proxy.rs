@@ -21,7 +21,7 @@ pub(super) fn variables(spec: &JobSpec) -> impl Iterator<Item = (&'static str, S
     all.into_iter().filter(|_| spec.internet)
 }
 
-/// What is reached without it: the job itself, and the members of its lease.
+/// The places that are reached without it: the job itself, and the members of its lease.
 fn directly(network: &Network) -> String {
     let mut all = vec!["localhost".to_owned(), "127.0.0.1".into(), "::1".into()];
     if let Network::Lease(place) = network {
