@@ -5,9 +5,11 @@
 //! advert is not kept if the ledger does not know its signer, or the signer lacks the right to
 //! operate.
 //!
-//! A node gossips its advert at once when its offers change; after `ABOUT_HEIGHTS` at the earliest
-//! when only its statements about itself change; and anyhow every `REPEAT_HEIGHTS`. `rate` bounds
-//! how often, also for others' adverts.
+//! A node gossips its advert at once when its offers change; within `FREE_HEIGHTS` when only their
+//! free units do, which every node's ledger tells as well, so that the sellers of a large lease do
+//! not all speak at the moment at which it is set up; after `ABOUT_HEIGHTS` at the earliest when
+//! only its statements about itself change; and anyhow every `REPEAT_HEIGHTS`. `rate` bounds how
+//! often, also for others' adverts.
 //!
 //! A node that passes on rejected adverts loses the peers that reject them. So a node rejects only
 //! adverts that no state of the ledger can make good: a node that is a block ahead, or behind,
@@ -35,6 +37,8 @@ use std::sync::Arc;
 const VALID_HEIGHTS: u64 = 480;
 /// Heights after which an unchanged advert is gossiped again.
 const REPEAT_HEIGHTS: u64 = 120;
+/// Heights within which an advert is gossiped of which only the free units changed.
+const FREE_HEIGHTS: u64 = 32;
 /// Heights after which an advert is gossiped of which only the attributes or round trips changed.
 const ABOUT_HEIGHTS: u64 = 30;
 
@@ -78,6 +82,8 @@ pub struct Adverts {
     about: About,
     own: Option<Arc<SignedAdvert>>,
     said_at: u64,
+    /// Since when other units are free than it says.
+    free_since: Option<u64>,
 }
 
 impl Adverts {
@@ -166,7 +172,11 @@ impl Adverts {
         let height = state.height();
         let lines = lines_of(state, account, node);
         let own = self.own.as_deref().map(|signed| &signed.advert);
-        let changed = own.map_or(!lines.is_empty(), |own| own.lines != lines);
+        let changed = own.map_or(!lines.is_empty(), |own| !same_offers(&own.lines, &lines));
+        let free = own.is_some_and(|own| own.lines != lines);
+        let since = *self.free_since.get_or_insert(height);
+        self.free_since = free.then_some(since);
+        let changed = changed || free && height >= since + turn(&node);
         let about = &self.about;
         let other = own.is_none_or(|own| {
             own.attributes != about.attributes || own.round_trips != about.round_trips
@@ -191,6 +201,7 @@ impl Adverts {
         let signed = Arc::new(SignedAdvert::new(&state.network(), advert, key));
         self.own = Some(Arc::clone(&signed));
         self.said_at = height;
+        self.free_since = None;
         let bytes = codec::encode(signed.as_ref());
         self.known
             .insert(signed, height, |advert| sells(state, advert));
@@ -222,4 +233,15 @@ fn lines_of(state: &State, account: AccountId, node: PublicKey) -> Vec<AdvertLin
         .collect();
     lines.sort_by_key(|line| line.offer);
     lines
+}
+
+/// Whether adverts are the same but for the units that are free.
+fn same_offers(some: &[AdvertLine], others: &[AdvertLine]) -> bool {
+    let terms = |line: &AdvertLine| (line.offer, line.class, line.price);
+    some.iter().map(terms).eq(others.iter().map(terms))
+}
+
+/// A node's own share of [`FREE_HEIGHTS`].
+fn turn(node: &PublicKey) -> u64 {
+    u64::from(node.as_bytes()[31]) % FREE_HEIGHTS
 }

@@ -56,7 +56,7 @@ impl Shelf {
     ) -> Shelf {
         let number = |(index, class): (usize, &Class)| (class.key.id(), index);
         let numbers: BTreeMap<_, _> = state.classes().iter().enumerate().map(number).collect();
-        let item = |advert: &Advert, offer: OfferId, free: u32| {
+        let item = |advert: &Advert, offer: OfferId| {
             let standing = state.offer(&offer).filter(|o| o.active)?;
             let terms: &OfferTerms = &standing.terms;
             let theirs = standing.seller == advert.account && terms.node == advert.node;
@@ -64,7 +64,7 @@ impl Shelf {
             Some(Item {
                 offer,
                 class: *numbers.get(&terms.class)?,
-                free,
+                free: state.occupancy(&offer).free(),
                 reserve: terms.reserve,
                 buy: terms.buy_price,
                 mechanism: terms.mechanism.name(),
@@ -74,7 +74,7 @@ impl Shelf {
         let lines = |signed: &Arc<SignedAdvert>| {
             let advert = &signed.advert;
             let lines = advert.lines.iter();
-            let items = lines.filter_map(|line| item(advert, line.offer, line.free));
+            let items = lines.filter_map(|line| item(advert, line.offer));
             (Arc::clone(signed), items.collect::<Vec<_>>())
         };
         Shelf {

@@ -106,7 +106,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         pace: options.pace,
         log: "warn".to_owned(),
         validators: vec![vec![]; 4],
-        disk_mib: 64,
+        disk_mib: 512,
         ..Plan::local(&name, 4, sellers + 1)
     };
     let mut network = Network::start(options.program, folder, plan, START_TIME, progress).await?;

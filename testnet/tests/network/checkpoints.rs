@@ -178,6 +178,16 @@ fn counts_at(home: &Path) -> Option<u32> {
     contents.filter_map(|e| number(e.ok()?.path())).max()
 }
 
+/// A job that counts to 400, as a user sends it.
+async fn sent_by_command(buyer: &Client, home: &Path) -> JobRecord {
+    let order = "run --detach --class small --max-price 20 --time 2m";
+    let keeps = "--checkpoint ckpt --grace 20s --every 1s --";
+    let words = order.split(' ').chain(keeps.split(' '));
+    let words: Vec<&str> = words.chain(["sh", "-c", COUNT, "400"]).collect();
+    let id = cli::run(&program(), home, &words).await.unwrap();
+    buyer.get(&format!("/jobs/{}", id.trim())).await.unwrap()
+}
+
 #[tokio::test]
 async fn a_killed_seller_costs_at_most_what_came_after_the_last_checkpoint() {
     let _turn = turn().await;
@@ -185,8 +195,7 @@ async fn a_killed_seller_costs_at_most_what_came_after_the_last_checkpoint() {
     let mut network = network("killed", dir.path()).await;
     let buyer = network.node("b1").client().clone();
     let home = network.node("b1").home.path().to_owned();
-    let want = counting("small", 1, How::BID, 20, 400);
-    let sent: JobRecord = buyer.post("/jobs", &want, None).await.unwrap();
+    let sent = sent_by_command(&buyer, &home).await;
     let mut follow = cli::command(&program(), &home);
     follow
         .args(["job", "logs", "-f", &sent.id.to_string()])

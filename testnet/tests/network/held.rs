@@ -1,18 +1,21 @@
 //! A cluster that its owner holds, on real nodes without privilege, by the command line: programs,
 //! a terminal, files, cuts, guests, jobs, its end.
 
+mod lease;
+mod terminal;
+
 use crate::cluster::{no_device, skip};
 use crate::{PATIENCE, program, turn};
 use gridbay_node::api::types::ClusterRecord;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, cli};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use terminal::Terminal;
 
 /// Counts for some seconds, so that it can be cut off meanwhile.
 const COUNT: &str = "i=0; while [ $i -lt 400 ]; do echo $i; i=$((i + 1)); sleep 0.02; done; exit 5";
@@ -46,65 +49,6 @@ impl Owner {
 
     fn code(&self, words: &[&str]) -> Option<i32> {
         self.output(words).status.code()
-    }
-}
-
-/// A terminal, and what was written on it.
-struct Terminal {
-    keys: File,
-    name: PathBuf,
-    shown: Arc<Mutex<String>>,
-}
-
-impl Terminal {
-    fn new(rows: u16, columns: u16) -> (Terminal, File) {
-        let pair = nix::pty::openpty(None, None).unwrap();
-        let name = nix::unistd::ttyname(&pair.slave).unwrap();
-        let keys = File::from(pair.master);
-        let (mut from, shown) = (keys.try_clone().unwrap(), Arc::<Mutex<String>>::default());
-        let kept = Arc::clone(&shown);
-        std::thread::spawn(move || {
-            let mut buffer = [0; 4_096];
-            while let Ok(count) = from.read(&mut buffer) {
-                let text = String::from_utf8_lossy(&buffer[..count]).into_owned();
-                kept.lock().unwrap().push_str(&text);
-            }
-        });
-        let terminal = Terminal { keys, name, shown };
-        terminal.resize(rows, columns);
-        (terminal, File::from(pair.slave))
-    }
-
-    fn resize(&self, rows: u16, columns: u16) {
-        let (rows, columns) = (rows.to_string(), columns.to_string());
-        let words = [
-            "-F",
-            self.name.to_str().unwrap(),
-            "rows",
-            &rows,
-            "columns",
-            &columns,
-        ];
-        assert!(Command::new("stty").args(words).status().unwrap().success());
-    }
-
-    fn keys(&mut self, text: &str) {
-        self.keys.write_all(text.as_bytes()).unwrap();
-    }
-
-    /// Waits until these words were written, and forgets all until then.
-    fn until(&self, words: &str) {
-        let begin = Instant::now();
-        loop {
-            let mut shown = self.shown.lock().unwrap();
-            if let Some(at) = shown.find(words) {
-                *shown = shown.split_off(at + words.len());
-                return;
-            }
-            assert!(begin.elapsed() < PATIENCE, "no `{words}` in {shown}");
-            drop(shown);
-            std::thread::sleep(Duration::from_millis(10));
-        }
     }
 }
 
@@ -402,6 +346,7 @@ async fn a_cluster_is_held_by_its_owner() {
     let (_, other) = other.expect("a node that serves no rank");
     let id = cluster.id.to_string();
     assert!(owner.said(&["cluster", "list"]).contains(&id));
+    lease::told(&owner, &cluster);
     programs(&owner, &id);
     shell(&owner, &id);
     files(&owner, &id, dir.path());

@@ -4,12 +4,11 @@
 
 use crate::cluster::skip;
 use crate::{PATIENCE, program, turn, until};
-use gridbay_node::api::client::{self, Client};
-use gridbay_node::api::types::{FindReport, How, JobRecord, JobRequest, JobState, Relays, Want};
+use gridbay_node::api::types::FindReport;
 use gridbay_node::executor::{Config, Executor, ProcessExecutor, Tier};
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::cli::run;
-use gridbay_testnet::network::{Network, Plan, RunFolder, plan};
+use gridbay_testnet::network::{Network, Plan, RunFolder};
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
 /// Prints its variable and what the proxy answers for each word.
@@ -22,45 +21,13 @@ for place in "$@"; do
 done
 "#;
 
-fn request(internet: bool, nodes: u32, places: &[String]) -> JobRequest {
-    let words = ["bash", "-c", SCRIPT, "bash"]
-        .map(str::to_owned)
-        .into_iter();
-    JobRequest {
-        worth: None,
-        name: None,
-        want: Want {
-            class: Some("small".into()),
-            nodes,
-            max_price: Some(plan::credits(20)),
-            seconds: 60,
-            budget: None,
-            how: How::BID,
-        },
-        argv: words.chain(places.iter().cloned()).collect(),
-        env: vec![],
-        inputs: vec![],
-        outputs: vec![],
-        network: false,
-        internet,
-        relays: Relays::Free,
-        checkpoint: None,
-    }
-}
-
-/// Runs a job to its good end: what its rank printed.
-async fn printed(client: &Client, key: &str, request: &JobRequest) -> String {
-    let job: JobRecord = client.post("/jobs", request, Some(key)).await.unwrap();
-    let done = until("the job", async || {
-        let now: JobRecord = client.get(&format!("/jobs/{}", job.id)).await.unwrap();
-        now.state.is_final().then_some(now)
-    });
-    let done = done.await;
-    assert_eq!(done.state, JobState::Done, "{done:?}");
-    let path = format!("/jobs/{}/logs?rank=0&stream=stdout&from=0", job.id);
-    let answer = client.download(&path).await.unwrap();
-    let bytes = client::body(answer, 1 << 20).await.unwrap();
-    String::from_utf8(bytes.to_vec()).unwrap()
+/// What a job prints that a user runs with these options.
+async fn job(network: &Network, options: &str, places: &[String]) -> anyhow::Result<String> {
+    let order = format!("run --class small --max-price 20 --time 1m {options}--");
+    let words = order.split(' ').chain(["bash", "-c", SCRIPT, "bash"]);
+    let words: Vec<&str> = words.chain(places.iter().map(String::as_str)).collect();
+    let home = network.node("b1").home.path();
+    run(network.program(), home, &words).await
 }
 
 /// Places of this machine, its network and its cloud.
@@ -103,28 +70,20 @@ async fn only_jobs_that_ask_reach_the_web_and_only_by_sellers_that_allow_it() {
     let quiet = Progress::silent();
     let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
     let mut network = started.await.unwrap();
-    let buyer = network.node("b1").client().clone();
     known(&network, "x.sandbox == \"namespaces\"", 2).await;
     known(&network, "x.internet == \"web\"", 1).await;
 
     // Each seller has two units of the class, and one of the two sellers lets jobs out.
-    let three = request(true, 3, &[]);
-    let refused = buyer
-        .post::<JobRecord>("/jobs", &three, Some("three-units"))
-        .await;
-    let refused = refused.unwrap_err();
-    let said = format!("{refused:?}");
-    assert!(
-        said.contains("3 units with the internet for jobs are needed"),
-        "{said}"
-    );
+    let refused = job(&network, "--internet -n 3 ", &[]).await.unwrap_err();
+    let why = "3 units with the internet for jobs are needed";
+    assert!(refused.to_string().contains(why), "{refused}");
 
     let places = near();
-    let silent = printed(&buyer, "silent-job", &request(false, 1, &places)).await;
+    let silent = job(&network, "", &places).await.unwrap();
     let closed = "closed\n".repeat(places.len());
     assert_eq!(silent, format!("none\n{closed}"), "by whichever seller");
 
-    let asked = printed(&buyer, "asked-job", &request(true, 1, &places)).await;
+    let asked = job(&network, "--internet ", &places).await.unwrap();
     let denied = "403\n".repeat(places.len());
     assert_eq!(asked, format!("http://127.0.0.1:3128\n{denied}"));
     let metrics = network.node("v1").client().metrics().await.unwrap();

@@ -2,8 +2,7 @@
 //!
 //! 1. A placed task is started: asked again after [`RETRY_MS`], twice as long after each refusal or
 //!    silence, and given up as lost after [`REFUSALS`] of them.
-//! 2. Accepted tasks are polled, all of one order at one node together; at once again while output
-//!    flows. A seller that is silent for [`SILENT_MS`] has lost them.
+//! 2. Accepted tasks are polled, all of one order at one node together (`polls`). A seller that is silent for [`SILENT_MS`] has lost them.
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
 use super::Buyer;
@@ -11,6 +10,7 @@ use super::attempts::AttemptEnd;
 use super::carriers::Carriers;
 use super::complaint::Try;
 use super::pace::ANSWER_MS;
+use super::polls::{News, POLL_MS};
 use super::record::Finish;
 use super::relays::Wished;
 use super::run::{Progress, Run};
@@ -26,8 +26,6 @@ use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 
-/// Milliseconds between polls of a seller that runs tasks of an order.
-const POLL_MS: u64 = 100;
 /// Milliseconds after which a refused start is tried again at first.
 const RETRY_MS: u64 = 100;
 /// Milliseconds between two tries at the most.
@@ -85,7 +83,7 @@ impl Buyer {
         effects: &mut Vec<Effect>,
     ) -> Option<u64> {
         let (state, now_ms) = (market.state, now.mono_ms);
-        self.quiet.retain(|_, until| *until > now_ms);
+        self.polls.forget(now_ms);
         self.ask_visits(state, signer, now_ms, effects);
         let mut busy = !self.visits.is_empty();
         for key in self.unsettled() {
@@ -145,10 +143,10 @@ impl Buyer {
         let polls = agent.tasks.polls(POLL_JOBS);
         let due: Vec<_> = polls
             .into_iter()
-            .filter(|(node, _)| !self.quiet.contains_key(&(key, *node)))
+            .filter(|(node, _)| self.polls.due(&(key, *node), now_ms))
             .collect();
         for (node, jobs) in due {
-            self.quiet.insert((key, node), now_ms + ANSWER_MS);
+            self.polls.ask((key, node), now_ms);
             let request = AgentRequest::Poll(jobs.clone());
             self.ask(key, node, request, Question::Poll(jobs), effects);
         }
@@ -257,7 +255,7 @@ impl Buyer {
                 run.accepted = true;
                 run.heard_ms = now.mono_ms;
                 let node = run.node;
-                self.quiet.remove(&(key, node));
+                self.polls.wake(&(key, node));
             }
             Some(AgentReply::Refused(
                 why @ (StartRefusal::OtherWork | StartRefusal::NotBuyer | StartRefusal::Invalid),
@@ -297,15 +295,26 @@ impl Buyer {
                 self.lose(key, poll.job.task, AttemptEnd::Silent, now);
             }
         }
-        let mut more = false;
+        let mut news = News::None;
         for (poll, report) in polls.iter().zip(&reports).filter(|(p, r)| p.job == r.job) {
-            more |= !report.stdout.is_empty() || !report.stderr.is_empty();
+            news = news.max(self.news(key, report));
             self.take_report(key, poll, report, now, effects);
         }
         if let Some(node) = node {
-            // Output flows: ask on at once. Else wait a little.
-            let until = if more { now_ms } else { now_ms + POLL_MS };
-            self.quiet.insert((key, node), until);
+            self.polls.answered((key, node), news, now_ms);
+        }
+    }
+
+    /// What a report brings; a task that leaves its unit is always about to end.
+    fn news(&mut self, key: OrderKey, report: &JobReport) -> News {
+        let tasks = self.orders.get_mut(&key).map(|agent| &mut agent.tasks);
+        let leaves = tasks.as_ref().is_some_and(|t| t.is_leaving(&report.job));
+        let run = tasks.and_then(|tasks| tasks.any_run(&report.job));
+        let changes = run.is_some_and(|run| run.phase != report.phase);
+        match report.stdout.is_empty() && report.stderr.is_empty() {
+            false => News::Output,
+            true if leaves || changes => News::Phase,
+            true => News::None,
         }
     }
 

@@ -23,6 +23,10 @@ pub(super) const RETRY_MS: u64 = 500;
 const PAUSE_MS: u64 = 100;
 const PAUSE_EACH_MS: u64 = 15;
 const PAUSE_MOST_MS: u64 = 5_000;
+/// Milliseconds for which a node that knows more than half of those who are known by now waits for
+/// the others, as long as somebody is missing: a telling each time that one more appears would keep
+/// a large lease busy with tellings.
+const GROWING_MS: u64 = 1_000;
 /// Tellings after which the pauses grow: the members of a large lease appear one after another.
 const BRISK: u32 = 16;
 
@@ -57,6 +61,7 @@ pub(super) struct Told {
     /// Nor told anything new before.
     rests_until_ms: u64,
     pause_ms: u64,
+    at_ms: u64,
     /// Tellings without a long rest between them.
     count: u32,
 }
@@ -85,6 +90,7 @@ impl Told {
             until_ms,
             rests_until_ms: now_ms + pause_ms,
             pause_ms,
+            at_ms: now_ms,
             count,
         }
     }
@@ -158,8 +164,14 @@ impl Introductions {
                 let asking = told.is_some_and(|t| !t.heard);
                 let knew_all = told.is_none_or(|t| t.others.len() + 1 >= nodes.len());
                 let knows_all = all_run && others.len() + 1 == nodes.len();
-                let paused = told.is_some_and(|t| now_ms < t.rests_until_ms);
-                let paused = paused && (knew_all || !knows_all);
+                let knows_half = told.is_some_and(|t| {
+                    t.others.len() * 2 > others.len() && now_ms < t.at_ms + GROWING_MS
+                });
+                let rested = told.is_none_or(|t| now_ms >= t.rests_until_ms);
+                let paused = match knows_all {
+                    true => !rested && knew_all,
+                    false => !rested || knows_half,
+                };
                 if !(paused || rests && (same || asking)) {
                     due.push(((*lease, *node), ranks.clone(), others));
                 }
@@ -185,10 +197,13 @@ impl Introductions {
         let members = members(tasks, None, self.owner).remove(&lease)?;
         let lowest = |(node, ranks): (&PublicKey, &Vec<u32>)| Some((*node, *ranks.first()?));
         let lowest: BTreeMap<_, _> = members.iter().filter_map(lowest).collect();
-        let complete = setup::complete_ms(&lowest, |node| self.heard.get(&(lease, *node)));
+        let heard = |node: &PublicKey| self.heard.get(&(lease, *node));
+        let complete = setup::complete_ms(&lowest, heard);
+        let reaches = heard(&place.1).and_then(|h| setup::reached_ms(&lowest, &place.1, h));
         let told = self.told.get_mut(&place)?;
         told.heard = true;
-        told.until_ms = match complete {
+        // One that misses somebody is soon asked again whether it still does.
+        told.until_ms = match reaches {
             Some(_) => now_ms + AGAIN_MS,
             None => told.rests_until_ms,
         };

@@ -26,6 +26,7 @@ mod news;
 pub mod order;
 mod pace;
 mod places;
+mod polls;
 pub mod record;
 mod relay;
 mod relays;
@@ -65,6 +66,7 @@ use gridbay_protocol::order::{Step, order_of as order_id};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::units::Credits;
 use order::OrderAgent;
+use polls::Polls;
 use std::collections::BTreeMap;
 
 /// Orders that one node keeps at the most; the oldest settled ones go first.
@@ -79,8 +81,7 @@ pub struct Buyer {
     keys: BTreeMap<OrderId, OrderKey>,
     asked: BTreeMap<AskToken, Asked>,
     next_token: AskToken,
-    /// Nodes with a poll under way or not due yet, by order: until when.
-    quiet: BTreeMap<(OrderKey, PublicKey), u64>,
+    polls: Polls,
     /// The networks of others' leases that this node is in, or wants to be.
     visits: BTreeMap<LeaseId, Visited>,
 }
@@ -95,7 +96,7 @@ impl Buyer {
             keys: BTreeMap::new(),
             asked: BTreeMap::new(),
             next_token: 1,
-            quiet: BTreeMap::new(),
+            polls: Polls::default(),
             visits: BTreeMap::new(),
         }
     }

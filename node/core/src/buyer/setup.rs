@@ -65,23 +65,29 @@ impl Told {
     }
 }
 
-/// When the last pair came to reach each other; none while one does not. `members` has the lowest
-/// rank of each.
+/// When a member came to reach the last of the others; none while it does not reach one.
+/// `members` has the lowest rank of each.
+pub(super) fn reached_ms(
+    members: &BTreeMap<PublicKey, u32>,
+    node: &PublicKey,
+    Told { reach, at_ms, .. }: &Told,
+) -> Option<u64> {
+    let others = members.iter().filter(|(other, _)| *other != node);
+    others.map(|(_, rank)| rank).try_fold(0, |last, rank| {
+        let seen = reach.iter().find(|r| r.rank == *rank && r.way.is_some())?;
+        Some(last.max(at_ms.saturating_sub(seen.reached_ms?)))
+    })
+}
+
+/// When the last pair came to reach each other; none while one does not.
 pub(super) fn complete_ms<'a>(
     members: &BTreeMap<PublicKey, u32>,
     told: impl Fn(&PublicKey) -> Option<&'a Told>,
 ) -> Option<u64> {
-    let mut last = 0;
-    for node in members.keys() {
-        let Told { reach, at_ms, .. } = told(node)?;
-        for (other, rank) in members {
-            if other != node {
-                let seen = reach.iter().find(|r| r.rank == *rank && r.way.is_some())?;
-                last = last.max(at_ms.saturating_sub(seen.reached_ms?));
-            }
-        }
-    }
-    Some(last)
+    let mut nodes = members.keys();
+    nodes.try_fold(0, |last, node| {
+        Some(reached_ms(members, node, told(node)?)?.max(last))
+    })
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! found.
 
 use crate::genesis::{account_key, node_key};
-use crate::market;
 use crate::world::{EPOCH_MS, World};
+use crate::{market, order, sealed};
 use gridbay_core::adverts::{ADVERTS_PER_ACCOUNT, About, Heard, OF_ACCOUNT, OF_NODE, Verdict};
 use gridbay_core::agent::{AgentReply, AgentRequest};
 use gridbay_core::effect::Effect;
@@ -127,6 +127,36 @@ fn a_price_is_the_one_on_the_ledger_and_a_withdrawn_offer_is_not_found() {
         world.run_until(20_000, gone),
         "at once, whatever its advert says"
     );
+}
+
+#[test]
+fn what_is_free_is_known_at_once_and_told_in_turns() {
+    let mut world = both_found();
+    let bought = order(&world, 11, sealed(1, 100), 1, 500);
+    world.order(4, bought);
+    let free = |w: &World, n: usize| {
+        let state = w.nodes[GUEST].core.state();
+        let (id, _) = { state.offers() }
+            .find(|(_, o)| o.terms.node == node_key(n))
+            .expect("an offer");
+        state.occupancy(id).free()
+    };
+    let all = [free(&world, 0), free(&world, 1)];
+    let taken = |w: &World| (0..2).find(|n| free(w, *n) < all[*n]);
+    assert!(world.run_until(20_000, |w| taken(w).is_some()));
+    let seller = taken(&world).expect("one of them");
+    let query = format!("free >= {}", all[seller]);
+    assert!(!found(&world, GUEST, &query).contains(&node_key(seller)));
+    let said = |w: &World| {
+        let adverts = w.nodes[GUEST].core.adverts();
+        let all = adverts.live(w.nodes[GUEST].core.state());
+        let theirs = { all }.find(|advert| advert.node == node_key(seller));
+        theirs.expect("an advert").lines[0].free
+    };
+    let height = |w: &World| w.nodes[GUEST].core.state().height();
+    let begin = height(&world);
+    assert!(world.run_until(400_000, |w| said(w) == free(w, seller)));
+    assert!(height(&world) <= begin + 33, "within 32 blocks");
 }
 
 #[test]

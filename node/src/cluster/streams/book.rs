@@ -12,7 +12,7 @@ use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_vnet::path::Ticket;
 
-use super::pass::{Pass, RELAYS, STREAMS, WAIT};
+use super::pass::{OPENED, Pass, RELAYS, WAIT};
 
 /// Rule 2: at first, and at the most.
 const REST: (Duration, Duration) = (Duration::from_secs(2), Duration::from_secs(60));
@@ -80,7 +80,7 @@ impl Book {
             let rests = self.rests.get(&node);
             let rests = rests.is_some_and(|(until, _)| now < *until);
             let known = is_open(&node) || self.asked.contains(&node);
-            if !rests && !known && due.len() < room && self.asked.len() < STREAMS {
+            if !rests && !known && due.len() < room && self.asked.len() < OPENED {
                 self.asked.insert(node);
                 due.push((node, pass));
             }

@@ -10,12 +10,13 @@
 //!    over it for [`pass::UNUSED`].
 //! 3. Whoever opens one says in its first bytes why it may ([`Pass`]): as a member of a lease's
 //!    network that is open here, or with a ticket that this node carries for. All others are
-//!    refused, and so is more than a few in all, of one lease or of one buyer. Each refusal counts
-//!    ([`pass::Refusal`]). A stream from whose opener nothing comes at all ends after
-//!    [`pass::MUTE`].
+//!    refused, and so is more than a few in all, of one lease or of one buyer (`admit`). Each
+//!    refusal counts ([`pass::Refusal`]). A stream from whose opener nothing comes at all ends
+//!    after [`pass::MUTE`].
 //! 4. Of two streams that both ends opened at once that of the lower key stays.
 //! 5. A relay carries between streams as it does between datagrams: to it an end is an address.
 
+mod admit;
 mod book;
 mod open;
 mod pass;
@@ -45,8 +46,9 @@ const GREETING: Duration = Duration::from_secs(5);
 /// How long a stream may take, with making a connection.
 const OPENING: Duration = Duration::from_secs(25);
 /// Streams that are being opened at the most.
-const OPENED: usize = 16;
-/// Streams that may be let in and have not said why, at the most; one of each peer.
+const OPENING_MOST: usize = 16;
+/// Streams of others than members that have not said why they may be, at the most; one of each
+/// peer.
 const ENTERING: usize = 64;
 /// The answer to the first bytes of a stream that is let in.
 const WELCOME: [u8; 1] = [1];
@@ -64,17 +66,22 @@ pub(crate) async fn keep(clusters: Clusters, overlay: OverlayHandle) {
     loop {
         tokio::select! {
             _ = look.tick() => {
-                let room = OPENED.saturating_sub(opening.len());
+                let room = OPENING_MOST.saturating_sub(opening.len());
                 for (to, pass) in clusters.streams_due(Instant::now(), room) {
                     let mine = (me, clusters.clone());
                     opening.spawn(open(mine, overlay.clone(), to, pass));
                 }
             }
             stream = incoming.recv() => match stream {
-                Some((peer, packets)) if entering.len() < ENTERING && knocking.insert(peer) => {
-                    entering.spawn(enter((me, clusters.clone()), peer, packets));
+                Some((peer, packets)) => {
+                    let room = entering.len() < ENTERING
+                        || key_of(&peer).is_some_and(|key| clusters.is_member(&key));
+                    if room && knocking.insert(peer) {
+                        entering.spawn(enter((me, clusters.clone()), peer, packets));
+                    } else {
+                        clusters.stream_refused(Refusal::Crowded);
+                    }
                 }
-                Some(_) => clusters.stream_refused(Refusal::Crowded),
                 None => return,
             },
             Some(_) = opening.join_next() => {}

@@ -4,13 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use gridbay_core::relay::Purse;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_vnet::path::Ticket;
 use tokio::sync::oneshot;
 
 use super::book::{Book, Pair};
-use super::pass::{MUTE, PER_LEASE, PER_PURSE, Pass, Refusal, STREAMS, UNUSED};
+use super::pass::{MUTE, OPENED, Pass, Refusal, UNUSED};
 use super::pump::Activity;
 use crate::cluster::{Clusters, Inner};
 
@@ -53,6 +51,22 @@ impl Open {
 }
 
 impl Streams {
+    /// Those that peers opened: whose each is, why it may be, and since when.
+    pub(super) fn let_in(&self) -> impl Iterator<Item = (&PublicKey, &Pass, Instant)> {
+        let theirs = self.open.iter().filter(|(_, open)| !open.place.own);
+        theirs.map(|(peer, open)| (peer, &open.place.pass, open.since))
+    }
+
+    /// A peer's stream was not let in.
+    pub(super) fn count(&mut self, refusal: Refusal) {
+        *self.refused.entry(refusal).or_default() += 1;
+    }
+
+    /// How many were not, by reason.
+    pub(super) fn refused(&self) -> BTreeMap<Refusal, u64> {
+        self.refused.clone()
+    }
+
     /// The proxy that leads to a peer.
     pub(in crate::cluster) fn at(&self, peer: &PublicKey) -> Option<SocketAddr> {
         self.open.get(peer).map(|open| open.place.at)
@@ -85,33 +99,14 @@ impl Clusters {
         }
         let dark = inner.engine.as_ref().is_some_and(|e| e.is_dark());
         let Streams { open, book, .. } = &mut inner.streams;
-        let room = room.min(STREAMS.saturating_sub(open.len()));
+        let own = open.values().filter(|open| open.place.own).count();
+        let room = room.min(OPENED.saturating_sub(own));
         book.due(&pairs, |peer| open.contains_key(peer), dark, room, now)
     }
 
     /// What was asked for stands, or does not.
     pub(super) fn stream_asked(&self, to: &PublicKey, stands: bool, now: Instant) {
         self.lock().streams.book.answered(to, stands, now);
-    }
-
-    /// Whether a peer may open a stream, and there is room for it.
-    pub(super) fn admits_stream(&self, from: &PublicKey, pass: &Pass) -> Result<(), Refusal> {
-        let admitted = self.lock().admits(from, pass);
-        if let Err(refusal) = admitted {
-            self.stream_refused(refusal);
-        }
-        admitted
-    }
-
-    /// A peer's stream was not let in.
-    pub(super) fn stream_refused(&self, refusal: Refusal) {
-        let mut inner = self.lock();
-        *inner.streams.refused.entry(refusal).or_default() += 1;
-    }
-
-    /// How many were not, by reason.
-    pub(crate) fn streams_refused(&self) -> BTreeMap<Refusal, u64> {
-        self.lock().streams.refused.clone()
     }
 
     /// Enters a stream as a way to a peer; none if the two ends keep another one.
@@ -123,10 +118,11 @@ impl Clusters {
     ) -> Option<(u64, Activity, oneshot::Receiver<()>)> {
         let now = Instant::now();
         let mut inner = self.lock();
-        // Others may have entered since this one was admitted.
-        if !place.own && inner.admits(&peer, &place.pass).is_err() {
-            return None;
-        }
+        let gives_way = match place.own {
+            true => None,
+            // Others may have entered since this one was admitted.
+            false => inner.admits(&peer, &place.pass).ok()?,
+        };
         let streams = &mut inner.streams;
         if let Some(other) = streams.open.get(&peer) {
             let crossed = other.place.own != place.own && now < other.since + CROSSED;
@@ -140,11 +136,9 @@ impl Clusters {
             let relay = matches!(place.pass, Pass::Relay(_)) && !place.own && !open.place.own;
             (relay && *of != peer && open.place.pass == place.pass).then_some(*of)
         };
-        let gone: Vec<PublicKey> = streams.open.iter().filter_map(again).collect();
+        let gone = streams.open.iter().filter_map(again).chain(gives_way);
+        let gone: Vec<PublicKey> = gone.collect();
         gone.iter().for_each(|peer| drop(streams.open.remove(peer)));
-        if streams.open.len() >= STREAMS && !streams.open.contains_key(&peer) {
-            return None;
-        }
         streams.number += 1;
         let (number, activity) = (streams.number, Activity::new(now));
         let (end, ended) = oneshot::channel();
@@ -209,63 +203,6 @@ impl Inner {
             }
         }
         (pairs, ways)
-    }
-
-    /// Whether a peer's new stream may be, and neither its lease nor its buyer has too many.
-    fn admits(&self, from: &PublicKey, pass: &Pass) -> Result<(), Refusal> {
-        let open = &self.streams.open;
-        if !self.lets_in(from, pass) {
-            return Err(Refusal::Stranger);
-        }
-        if open.len() >= STREAMS && !open.contains_key(from) {
-            return Err(Refusal::Full);
-        }
-        let of_others = open.iter().filter(|(peer, _)| *peer != from);
-        let theirs = of_others.filter(|(_, other)| !other.place.own);
-        let passes = theirs.map(|(_, other)| other.place.pass);
-        match pass {
-            Pass::Member(_) => match passes.filter(|of| of == pass).count() < PER_LEASE {
-                true => Ok(()),
-                false => Err(Refusal::LeaseFull),
-            },
-            Pass::Relay(ticket) => {
-                let purse = self.purse(ticket);
-                let same = |of: &Pass| match of {
-                    Pass::Relay(of) => of != ticket && self.purse(of) == purse,
-                    Pass::Member(_) => false,
-                };
-                match passes.filter(same).count() < PER_PURSE {
-                    true => Ok(()),
-                    false => Err(Refusal::PurseFull),
-                }
-            }
-        }
-    }
-
-    /// Whether a peer's stream may be: it is a member of any network here, or its ticket is known.
-    fn lets_in(&self, peer: &PublicKey, pass: &Pass) -> bool {
-        let is_member = |lease| {
-            let own = self.open.get(lease);
-            own.is_some_and(|own| own.members.iter().any(|m| m.node == *peer))
-        };
-        match pass {
-            Pass::Member(lease) if is_member(lease) => true,
-            Pass::Relay(ticket) if self.purse(ticket).is_some() => true,
-            _ => {
-                let stands = self.streams.open.contains_key(peer);
-                stands && self.open.keys().any(is_member)
-            }
-        }
-    }
-
-    /// What a ticket draws on.
-    fn purse(&self, ticket: &Ticket) -> Option<Purse> {
-        let has = |pairs: &Vec<gridbay_core::relay::Tickets>| {
-            pairs.iter().any(|pair| pair.ends().contains(ticket))
-        };
-        let mut all = self.relayed.iter();
-        all.find(|(_, pairs)| has(pairs))
-            .map(|((purse, _), _)| *purse)
     }
 
     /// Tells the data plane of the ways to a peer, and by it, in all networks.

@@ -9,11 +9,13 @@ use gridbay_vnet::path::Ticket;
 pub(super) const WAIT: Duration = Duration::from_secs(3);
 /// Time without a way that leads over it, after which a stream ends.
 pub(super) const UNUSED: Duration = Duration::from_secs(30);
-/// Streams at the most.
-pub(super) const STREAMS: usize = 128;
-/// Streams that one buyer's grants let in, so that it leaves room for others.
+/// Streams that this node opens at the most.
+pub(super) const OPENED: usize = 64;
+/// Streams that it lets in at the most.
+pub(super) const LET_IN: usize = 128;
+/// Streams that one buyer's grants let in.
 pub(super) const PER_PURSE: usize = 32;
-/// Streams that members of one lease may have opened here, so that it leaves room for others.
+/// Streams that members of one lease may have opened here.
 pub(super) const PER_LEASE: usize = 64;
 /// Time without a datagram of its opener, probes among them, after which a member's stream ends.
 pub(super) const MUTE: Duration = Duration::from_secs(60);
@@ -38,11 +40,11 @@ named! {
         Crowded = "crowded",
         /// It is no member of a network here, and has no ticket that counts.
         Stranger = "stranger",
-        /// So many streams stand as may.
+        /// So many streams stand as may, and no share has more than its own.
         Full = "full",
-        /// So many of its lease do.
+        /// So many of its lease stand as may.
         LeaseFull = "lease_full",
-        /// So many of its ticket's buyer do.
+        /// So many of its ticket's buyer stand as may.
         PurseFull = "purse_full",
     }
 }

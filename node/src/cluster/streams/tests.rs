@@ -1,12 +1,11 @@
 //! Nodes' overlays and data planes on loopback whose datagrams lead nowhere.
 
-use super::pass::{HEAD, MUTE, PER_LEASE, UNUSED};
+use super::pass::{HEAD, UNUSED};
 use super::*;
 use crate::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_core::cluster::{Card, Cluster, Member, OWNER, RelayWay};
 use gridbay_core::relay::{Carried, Grant, Purse, Tickets};
 use gridbay_protocol::ids::{AccountId, LeaseId, NetworkId};
-use gridbay_protocol::keys::SecretKey;
 use gridbay_vnet::address::Plan;
 use gridbay_vnet::engine::User;
 use gridbay_vnet::path::{Kind, Ticket};
@@ -20,8 +19,6 @@ const HERE: [std::net::IpAddr; 1] = [std::net::IpAddr::V4(Ipv4Addr::LOCALHOST)];
 /// Where nobody takes packets.
 const NOWHERE: &str = "127.0.0.1:1";
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Streams that one lease may have.
-const STREAMED: u8 = PER_LEASE as u8;
 
 /// A node's overlay with its data plane.
 struct Node {
@@ -208,70 +205,6 @@ async fn a_stream_carries_what_datagrams_cannot_until_they_can() {
     }
     until("both ends of the stream to end", || one() == (0, 0)).await;
     assert_eq!(ways(), both(Kind::Lan));
-}
-
-#[test]
-fn a_lease_leaves_room_for_others_and_a_mute_member_makes_some() {
-    let clusters = Clusters::new(NetworkId(NETWORK), 0);
-    let key = |n: u8| SecretKey::from_seed(&[n; 32]).public();
-    let (me, card) = (
-        key(0),
-        Card {
-            public: [9; 32],
-            places: vec![],
-            outside: None,
-        },
-    );
-    // More members than may have streams; keys of cards do not matter to those.
-    let others = (1..=STREAMED + 1).map(|n| {
-        let mut card = card.clone();
-        card.public[0] = n;
-        member(key(n), n.into(), &card, &[])
-    });
-    let connect = |lease: LeaseId, mut others: Vec<Member>| {
-        others.sort_by_key(|m| m.node);
-        let cluster = Cluster {
-            lease,
-            secret: [5; 32],
-            ranks: vec![500],
-            others,
-        };
-        clusters.connect(&cluster, &HERE).unwrap();
-    };
-    connect(LEASE, others.collect());
-    let (other, late) = (LeaseId([8; 32]), key(200));
-    connect(other, vec![member(late, 1, &card, &[])]);
-    let enter = |peer, pass| {
-        let (at, own) = ("127.0.0.1:1".parse().unwrap(), false);
-        let place = open::Place { at, pass, own };
-        clusters.enter_stream(&me, peer, place).is_some()
-    };
-    for n in 1..=STREAMED {
-        assert_eq!(
-            clusters.admits_stream(&key(n), &Pass::Member(LEASE)),
-            Ok(())
-        );
-        assert!(enter(key(n), Pass::Member(LEASE)));
-    }
-    let last = key(STREAMED + 1);
-    let admitted = clusters.admits_stream(&last, &Pass::Member(LEASE));
-    assert_eq!(admitted, Err(Refusal::LeaseFull));
-    assert!(
-        !enter(last, Pass::Member(LEASE)),
-        "nor if it was admitted before"
-    );
-    assert!(
-        enter(key(1), Pass::Member(LEASE)),
-        "another one for its own"
-    );
-    assert!(enter(late, Pass::Member(other)), "another lease");
-    assert_eq!(clusters.streams_refused()[&Refusal::LeaseFull], 1);
-
-    let now = Instant::now();
-    clusters.streams_due(now, 0);
-    assert_eq!(clusters.streams_open(), usize::from(STREAMED) + 1);
-    clusters.streams_due(now + MUTE, 0);
-    assert_eq!(clusters.streams_open(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use gridbay_vnet::address::INTERFACE;
 use gridbay_vnet::tun;
+use nix::sys::socket::{setsockopt, sockopt::BindToDevice};
 
 /// Of the services that every rank has.
 const PORT: u16 = 9;
@@ -67,6 +68,7 @@ pub(crate) fn execute(command: &str) -> String {
         ["burst", to, count, size] => burst(ip(to), number(count), number(size)),
         ["stream", to, bytes] => stream(ip(to), number(bytes)),
         ["spoof", from, to, count] => spoof(ip(from), ip(to), number(count)),
+        ["leave", to, count] => leave(ip(to), number(count)),
         ["say", to, text] => say(ip(to), text.as_bytes()),
         ["ping", to] => ping(to),
         ["name", resolver, name] => named(ip(resolver), name),
@@ -169,6 +171,16 @@ fn spoof(from: IpAddr, to: IpAddr, count: usize) -> std::io::Result<String> {
     let socket = UdpSocket::bind((from, 0))?;
     for _ in 0..count {
         socket.send_to(b"spoof", (to, PORT))?;
+    }
+    Ok("sent".to_owned())
+}
+
+/// Sends by the device to where no route leads, as every program may since Linux 5.7.
+fn leave(to: IpAddr, count: usize) -> std::io::Result<String> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    setsockopt(&socket, BindToDevice, &INTERFACE.into())?;
+    for _ in 0..count {
+        socket.send_to(b"leave", (to, PORT))?;
     }
     Ok("sent".to_owned())
 }

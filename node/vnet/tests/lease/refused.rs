@@ -221,9 +221,14 @@ fn no_route_leads_out_of_the_lease() {
     let own = two.ranks[0].address.v4.octets();
     let nobody = format!("{}.{}.{}.200", own[0], own[1], own[2]);
     assert!(two.ranks[0].misses(nobody));
-    assert!(two.nodes[0].status(65).drops.of(Why::NoRoute) >= 5);
-    for host in ["169.254.169.254", "192.168.1.1", "1.1.1.1"] {
+    let refused = || two.nodes[0].status(65).drops.of(Why::NoRoute);
+    assert!(refused() >= 5);
+    for host in ["169.254.169.254", "192.168.1.1", "127.0.0.2", "1.1.1.1"] {
         assert!(two.ranks[0].misses(host), "{host}");
+        // The kernel has no route there; who goes by the device meets the engine.
+        let before = refused();
+        assert_eq!(two.ranks[0].ask(&format!("leave {host} 5")), "sent");
+        until(host, || refused() == before + 5);
     }
 }
 
