@@ -2,7 +2,8 @@
 //!
 //! 1. A placed task is started: asked again after [`RETRY_MS`], twice as long after each refusal or
 //!    silence, and given up as lost after [`REFUSALS`] of them.
-//! 2. Accepted tasks are polled, all of one order at one node together (`polls`). A seller that is silent for [`SILENT_MS`] has lost them.
+//! 2. Accepted tasks are polled, all of one order at one node together (`polls`). A seller that is
+//!    silent for [`SILENT_MS`] has lost them.
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
 use super::Buyer;
