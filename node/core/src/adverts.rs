@@ -172,11 +172,11 @@ impl Adverts {
         let height = state.height();
         let lines = lines_of(state, account, node);
         let own = self.own.as_deref().map(|signed| &signed.advert);
-        let changed = own.map_or(!lines.is_empty(), |own| !same_offers(&own.lines, &lines));
+        let offers = own.map_or(!lines.is_empty(), |own| !same_offers(&own.lines, &lines));
         let free = own.is_some_and(|own| own.lines != lines);
-        let since = *self.free_since.get_or_insert(height);
-        self.free_since = free.then_some(since);
-        let changed = changed || free && height >= since + turn(&node);
+        self.free_since = free.then(|| self.free_since.unwrap_or(height));
+        let told = { self.free_since }.is_some_and(|since| height >= since + turn(&node));
+        let changed = offers || told;
         let about = &self.about;
         let other = own.is_none_or(|own| {
             own.attributes != about.attributes || own.round_trips != about.round_trips

@@ -58,10 +58,9 @@ pub(super) struct Told {
     pub(super) heard: bool,
     /// It is not asked before.
     pub(super) until_ms: u64,
-    /// Nor told anything new before.
-    rests_until_ms: u64,
-    pause_ms: u64,
     at_ms: u64,
+    /// Nor told anything new for as long.
+    pause_ms: u64,
     /// Tellings without a long rest between them.
     count: u32,
 }
@@ -76,7 +75,7 @@ impl Told {
         now_ms: u64,
         until_ms: u64,
     ) -> Told {
-        let last = last.filter(|last| now_ms < last.rests_until_ms + AGAIN_MS);
+        let last = last.filter(|last| now_ms < last.rests_until_ms() + AGAIN_MS);
         let brisk = PAUSE_MS.max(PAUSE_EACH_MS * others.len() as u64);
         let (pause_ms, count) = match last {
             None => (brisk, 1),
@@ -88,11 +87,16 @@ impl Told {
             others: others.to_vec(),
             heard: false,
             until_ms,
-            rests_until_ms: now_ms + pause_ms,
-            pause_ms,
             at_ms: now_ms,
+            pause_ms,
             count,
         }
+    }
+}
+
+impl Told {
+    fn rests_until_ms(&self) -> u64 {
+        self.at_ms + self.pause_ms
     }
 }
 
@@ -167,7 +171,7 @@ impl Introductions {
                 let knows_half = told.is_some_and(|t| {
                     t.others.len() * 2 > others.len() && now_ms < t.at_ms + GROWING_MS
                 });
-                let rested = told.is_none_or(|t| now_ms >= t.rests_until_ms);
+                let rested = told.is_none_or(|t| now_ms >= t.rests_until_ms());
                 let paused = match knows_all {
                     true => !rested && knew_all,
                     false => !rested || knows_half,
@@ -205,7 +209,7 @@ impl Introductions {
         // One that misses somebody is soon asked again whether it still does.
         told.until_ms = match reaches {
             Some(_) => now_ms + AGAIN_MS,
-            None => told.rests_until_ms,
+            None => told.rests_until_ms(),
         };
         let runs = tasks.runs.values().filter(|r| r.job.lease == lease);
         let starting = runs.filter(|r| !r.accepted).count();

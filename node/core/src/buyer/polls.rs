@@ -33,7 +33,7 @@ type Place = (OrderKey, PublicKey);
 #[derive(Debug, Default)]
 pub(super) struct Polls(BTreeMap<Place, Rest>);
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Rest {
     until_ms: u64,
     /// The last one.
@@ -48,11 +48,7 @@ impl Polls {
 
     /// It is.
     pub(super) fn ask(&mut self, place: Place, now_ms: u64) {
-        let rest = self.0.entry(place).or_insert(Rest {
-            until_ms: 0,
-            pause_ms: 0,
-        });
-        rest.until_ms = now_ms + ANSWER_MS;
+        self.0.entry(place).or_default().until_ms = now_ms + ANSWER_MS;
     }
 
     /// It answered, or did not.

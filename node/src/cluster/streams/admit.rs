@@ -45,19 +45,17 @@ impl Clusters {
 
     /// A peer's stream was not let in.
     pub(super) fn stream_refused(&self, refusal: Refusal) {
-        self.lock().streams.count(refusal);
+        *self.lock().streams.refused.entry(refusal).or_default() += 1;
     }
 
     /// How many were not, by reason.
     pub(crate) fn streams_refused(&self) -> BTreeMap<Refusal, u64> {
-        self.lock().streams.refused()
+        self.lock().streams.refused.clone()
     }
 
     /// Whether a peer is a member of any network here.
     pub(super) fn is_member(&self, peer: &PublicKey) -> bool {
-        let inner = self.lock();
-        let leases = inner.open.keys();
-        leases.copied().any(|lease| inner.is_member(peer, &lease))
+        self.lock().is_member_of_any(peer)
     }
 }
 
@@ -102,16 +100,18 @@ impl Inner {
         match pass {
             Pass::Member(lease) if self.is_member(peer, lease) => true,
             Pass::Relay(ticket) if self.purse(ticket).is_some() => true,
-            _ => {
-                let mut leases = self.open.keys();
-                self.streams.at(peer).is_some() && leases.any(|lease| self.is_member(peer, lease))
-            }
+            _ => self.streams.at(peer).is_some() && self.is_member_of_any(peer),
         }
     }
 
     fn is_member(&self, peer: &PublicKey, lease: &LeaseId) -> bool {
         let own = self.open.get(lease);
         own.is_some_and(|own| own.members.iter().any(|m| m.node == *peer))
+    }
+
+    fn is_member_of_any(&self, peer: &PublicKey) -> bool {
+        let mut leases = self.open.keys();
+        leases.any(|lease| self.is_member(peer, lease))
     }
 
     fn share(&self, pass: &Pass) -> Share {

@@ -21,7 +21,7 @@ pub(in crate::cluster) struct Streams {
     open: BTreeMap<PublicKey, Open>,
     book: Book,
     number: u64,
-    refused: BTreeMap<Refusal, u64>,
+    pub(super) refused: BTreeMap<Refusal, u64>,
 }
 
 /// Where a stream's proxy is, why it may be, and whether this node opened it.
@@ -55,16 +55,6 @@ impl Streams {
     pub(super) fn let_in(&self) -> impl Iterator<Item = (&PublicKey, &Pass, Instant)> {
         let theirs = self.open.iter().filter(|(_, open)| !open.place.own);
         theirs.map(|(peer, open)| (peer, &open.place.pass, open.since))
-    }
-
-    /// A peer's stream was not let in.
-    pub(super) fn count(&mut self, refusal: Refusal) {
-        *self.refused.entry(refusal).or_default() += 1;
-    }
-
-    /// How many were not, by reason.
-    pub(super) fn refused(&self) -> BTreeMap<Refusal, u64> {
-        self.refused.clone()
     }
 
     /// The proxy that leads to a peer.
