@@ -210,7 +210,7 @@ impl Adverts {
 }
 
 /// Whether an advert names an offer that is on sale at its node.
-fn sells(state: &State, advert: &Advert) -> bool {
+pub(crate) fn sells(state: &State, advert: &Advert) -> bool {
     advert.lines.iter().any(|line| {
         let offer = state.offer(&line.offer).filter(|o| o.active);
         offer.is_some_and(|o| o.seller == advert.account && o.terms.node == advert.node)

@@ -62,11 +62,13 @@ pub(crate) fn unmet(
         return None;
     }
     let live = adverts.live(state);
-    let about: BTreeMap<_, _> = live.map(|a| (a.node, &a.attributes)).collect();
+    // What another account says of a seller's node does not count.
+    let said = live.map(|a| ((a.account, a.node), &a.attributes));
+    let about: BTreeMap<_, _> = said.collect();
     needs.into_iter().find_map(|need| {
-        let may = |node| about.get(node).is_none_or(|known| may_have(known, need));
+        let may = |place| about.get(&place).is_none_or(|known| may_have(known, need));
         let of_class = state.offers().filter(|(_, o)| o.terms.class == *class);
-        let able = of_class.filter(|(_, o)| may(&o.terms.node));
+        let able = of_class.filter(|(_, o)| may((o.seller, o.terms.node)));
         let units: u32 = able.map(|(_, o)| o.terms.units).sum();
         (units < tasks).then_some((need, units))
     })

@@ -29,10 +29,10 @@ const FOUNDERS: usize = 8;
 pub(super) fn own_hosts(net: &OverlayHandle) -> impl Fn() -> Vec<IpAddr> + Send + Sync + 'static {
     let net = net.clone();
     move || {
-        let (own, seen) = (net.addresses(), net.whereabouts().external);
-        let all = own.iter().chain(&seen);
+        let (own, known) = (net.addresses(), net.whereabouts());
+        let all = own.iter().chain(&known.external);
         let direct = all.filter(|address| !overlay::is_circuit(address));
-        direct.filter_map(overlay::ip).collect()
+        direct.filter_map(overlay::ip).chain(known.seen).collect()
     }
 }
 

@@ -19,6 +19,9 @@ use tokio::time::timeout;
 
 /// Time for a rank's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// Time for all that a rank is told: one that is slow on purpose keeps a dismissal from the others
+/// no longer.
+const A_RANK: Duration = Duration::from_secs(20);
 /// Between two looks for ranks that were started anew.
 const LOOK: Duration = Duration::from_secs(5);
 /// Ranks that are told at once.
@@ -102,7 +105,9 @@ impl NodeBackend {
         let ranks: Vec<_> = cluster.ranks.iter().filter(|rank| rank.running).collect();
         for some in ranks.chunks(AT_ONCE) {
             let told = some.iter().map(|rank| async {
-                let told = self.tell(cluster, (rank.rank, rank.attempt), &news).await;
+                let told = self.tell(cluster, (rank.rank, rank.attempt), &news);
+                let told = timeout(A_RANK, told).await;
+                let told = told.unwrap_or_else(|_| Err(not_told(rank.rank, "it is slow")));
                 told.err().map(|error| (rank.rank, error))
             });
             untold.extend(join_all(told).await.into_iter().flatten());
@@ -139,13 +144,7 @@ impl NodeBackend {
 
     /// Gives a rank an order that is answered with a word.
     async fn instruct(&self, cluster: &ClusterRecord, rank: u32, order: &Command) -> Answer<()> {
-        let failed = |why: &str| {
-            ApiError::new(
-                ErrorCode::Unreachable,
-                format!("rank {rank} was not told: {why}"),
-                "try again; see gridbay cluster show",
-            )
-        };
+        let failed = |why: &str| not_told(rank, why);
         let place = self.place(cluster.id.as_str(), rank).await?;
         let (mut to, hello) = self.reach(&place).await?;
         let said = timeout(PATIENCE, async {
@@ -172,6 +171,14 @@ impl NodeBackend {
             Ok(Ok(_)) => Err(failed("an odd answer")),
         }
     }
+}
+
+fn not_told(rank: u32, why: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::Unreachable,
+        format!("rank {rank} was not told: {why}"),
+        "try again; see gridbay cluster show",
+    )
 }
 
 /// The beginning of a key, for a name.

@@ -1,5 +1,7 @@
 //! The view through a handle: connected peers, how the node is reached, how full its queues are.
 
+use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use libp2p::{Multiaddr, PeerId};
@@ -43,6 +45,9 @@ pub struct Whereabouts {
     pub nat: Nat,
     /// Direct addresses at which others reached it, or as its owner says.
     pub external: Vec<Multiaddr>,
+    /// Where peers that it dialled see it, whether or not others can reach it there: behind a NAT
+    /// that is its router's outer address.
+    pub seen: BTreeSet<IpAddr>,
     /// Relays at which it has a place.
     pub relays: Vec<PeerId>,
     /// Of the addresses that the owner declared, those at which an AutoNAT server could not reach

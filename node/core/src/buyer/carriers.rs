@@ -1,7 +1,7 @@
 //! Where relays are to be had: from those that say so in their adverts, and from founders, which
 //! give by default and need not sell anything.
 
-use crate::adverts::Adverts;
+use crate::adverts::{Adverts, sells};
 use crate::relay::{GIVES, SELLS};
 use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
@@ -29,10 +29,10 @@ pub(super) struct Carrier {
 }
 
 impl<'a> Carriers<'a> {
+    /// What another account says of a seller's node does not count.
     fn saying(&self, attribute: &'static str) -> impl Iterator<Item = &'a Advert> {
-        let (own, says) = (self.own, move |a: &&Advert| {
-            a.attributes.contains_key(attribute)
-        });
+        let (own, state) = (self.own, self.state);
+        let says = move |a: &&Advert| a.attributes.contains_key(attribute) && sells(state, a);
         let all = self.adverts.live(self.state).filter(says);
         all.filter(move |advert| advert.node != own)
     }
@@ -46,18 +46,19 @@ impl<'a> Carriers<'a> {
 
     /// Units that may be bought at once to relay.
     pub(super) fn sold(&self) -> Vec<Carrier> {
-        let carrier = |node: PublicKey, offer: OfferId| {
+        let carrier = |advert: &Advert, offer: OfferId| {
             let known = self.state.offer(&offer).filter(|o| o.active)?;
+            let theirs = known.seller == advert.account && known.terms.node == advert.node;
             Some(Carrier {
-                node,
+                node: advert.node,
                 class: known.terms.class,
                 offer,
-                price: known.terms.buy_price.filter(|_| known.terms.node == node)?,
+                price: known.terms.buy_price.filter(|_| theirs)?,
             })
         };
         let lines = self.saying(SELLS).flat_map(|advert| {
             let lines = advert.lines.iter();
-            lines.filter_map(move |line| carrier(advert.node, line.offer))
+            lines.filter_map(move |line| carrier(advert, line.offer))
         });
         lines.collect()
     }

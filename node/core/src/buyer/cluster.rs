@@ -121,7 +121,7 @@ impl Buyer {
     ) -> AgentReply {
         let visit = &signed.said;
         let meant = visit.node == *from && visit.owner == self.node && *from != self.node;
-        if !meant || signed.verify(&state.network(), &visit.key).is_err() {
+        if !meant {
             return AgentReply::Refused(StartRefusal::Invalid);
         }
         let holds = |agent: &&mut OrderAgent| {
@@ -131,9 +131,15 @@ impl Buyer {
         let Some(agent) = self.orders.values_mut().find(holds) else {
             return AgentReply::Refused(StartRefusal::NoLease);
         };
-        match agent.introductions.guests.visit(visit, now_ms) {
+        let guests = &mut agent.introductions.guests;
+        // Signatures of strangers are not worth a look.
+        let known = guests.has_admitted(&visit.key) || guests.has_dismissed(&visit.key);
+        if !known || signed.verify(&state.network(), &visit.key).is_err() {
+            return AgentReply::Refused(StartRefusal::NotBuyer);
+        }
+        match guests.visit(visit, now_ms) {
             true => AgentReply::Ok,
-            false if agent.introductions.guests.has_dismissed(&visit.key) => {
+            false if guests.has_dismissed(&visit.key) => {
                 AgentReply::Refused(StartRefusal::Dismissed)
             }
             false => AgentReply::Refused(StartRefusal::NotBuyer),

@@ -45,6 +45,11 @@ impl Guests {
         self.admitted = keys;
     }
 
+    /// Whether a key may come.
+    pub(super) fn has_admitted(&self, key: &PublicKey) -> bool {
+        self.admitted.contains(key)
+    }
+
     /// Whether a key was admitted once, and is no longer.
     pub(super) fn has_dismissed(&self, key: &PublicKey) -> bool {
         self.dismissed.contains(key)

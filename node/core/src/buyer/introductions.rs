@@ -30,6 +30,11 @@ const GROWING_MS: u64 = 1_000;
 /// Tellings after which the pauses grow: the members of a large lease appear one after another.
 const BRISK: u32 = 16;
 
+/// Pairs of the largest lease that are looked at for each millisecond until the next look, which
+/// answers of members could else call for as often as they like; and the longest pause.
+const LOOK_PAIRS: u64 = 100;
+const LOOK_MOST_MS: u64 = 1_000;
+
 /// A node of a lease.
 type Place = (LeaseId, PublicKey);
 
@@ -47,6 +52,8 @@ pub struct Introductions {
     heard: BTreeMap<Place, setup::Told>,
     /// When each lease was first seen, and whether its set-up is written down.
     begun: BTreeMap<LeaseId, (u64, bool)>,
+    /// Nobody is told anything before.
+    look_from_ms: u64,
 }
 
 /// What a node was told last.
@@ -142,6 +149,9 @@ impl Introductions {
         relays: &Relays,
         now_ms: u64,
     ) -> Vec<(Place, Vec<u32>, Vec<Member>)> {
+        if now_ms < self.look_from_ms {
+            return Vec::new();
+        }
         for run in tasks.runs.values() {
             self.begun.entry(run.job.lease).or_insert((now_ms, false));
         }
@@ -160,27 +170,34 @@ impl Introductions {
         for (lease, nodes) in &members {
             let mut runs = tasks.runs.values().filter(|run| run.job.lease == *lease);
             let all_run = runs.all(|run| run.accepted);
+            let has_card = |node: &PublicKey| self.cards.contains_key(&(*lease, *node));
+            let known = nodes.keys().filter(|node| has_card(node)).count();
             for (node, ranks) in nodes {
-                let others = self.others(*lease, nodes, node, relays);
                 let told = self.told.get(&(*lease, *node));
-                let same = told.is_some_and(|t| t.heard && t.ranks == *ranks && t.others == others);
+                let known = known - usize::from(has_card(node));
                 let rests = told.is_some_and(|t| now_ms < t.until_ms);
                 let asking = told.is_some_and(|t| !t.heard);
                 let knew_all = told.is_none_or(|t| t.others.len() + 1 >= nodes.len());
-                let knows_all = all_run && others.len() + 1 == nodes.len();
-                let knows_half = told.is_some_and(|t| {
-                    t.others.len() * 2 > others.len() && now_ms < t.at_ms + GROWING_MS
-                });
+                let knows_all = all_run && known + 1 == nodes.len();
+                let knows_half = told
+                    .is_some_and(|t| t.others.len() * 2 > known && now_ms < t.at_ms + GROWING_MS);
                 let rested = told.is_none_or(|t| now_ms >= t.rests_until_ms());
                 let paused = match knows_all {
                     true => !rested && knew_all,
                     false => !rested || knows_half,
                 };
-                if !(paused || rests && (same || asking)) {
+                if paused || rests && asking {
+                    continue;
+                }
+                let others = self.others(*lease, nodes, node, relays);
+                let same = told.is_some_and(|t| t.heard && t.ranks == *ranks && t.others == others);
+                if !(rests && same) {
                     due.push(((*lease, *node), ranks.clone(), others));
                 }
             }
         }
+        let most = members.values().map(BTreeMap::len).max().unwrap_or(0) as u64;
+        self.look_from_ms = now_ms + (most * most / LOOK_PAIRS).min(LOOK_MOST_MS);
         due
     }
 
@@ -202,7 +219,6 @@ impl Introductions {
         let lowest = |(node, ranks): (&PublicKey, &Vec<u32>)| Some((*node, *ranks.first()?));
         let lowest: BTreeMap<_, _> = members.iter().filter_map(lowest).collect();
         let heard = |node: &PublicKey| self.heard.get(&(lease, *node));
-        let complete = setup::complete_ms(&lowest, heard);
         let reaches = heard(&place.1).and_then(|h| setup::reached_ms(&lowest, &place.1, h));
         let told = self.told.get_mut(&place)?;
         told.heard = true;
@@ -214,7 +230,12 @@ impl Introductions {
         let runs = tasks.runs.values().filter(|r| r.job.lease == lease);
         let starting = runs.filter(|r| !r.accepted).count();
         let (begun_ms, written) = self.begun.get_mut(&lease)?;
-        let done_ms = complete.filter(|_| starting == 0 && !*written)?;
+        // All pairs are looked at only while it can matter.
+        if *written || starting > 0 || reaches.is_none() {
+            return None;
+        }
+        let told = |node: &PublicKey| self.heard.get(&(lease, *node));
+        let done_ms = setup::complete_ms(&lowest, told)?;
         *written = true;
         Some(Setup {
             lease,

@@ -1,6 +1,7 @@
 //! When the nodes that run an order's tasks are asked again how they fare.
 //!
-//! 1. At once while output flows, and [`POLL_MS`] after an answer with other news.
+//! 1. After [`FLOW_MS`] while output flows, so that a task that never stops talking leaves time for
+//!    others; and [`POLL_MS`] after an answer with other news.
 //! 2. Twice as long after each answer without, [`POLL_MOST_MS`] at the most: a lease of many nodes,
 //!    and many leases that are idle, else keep the buyer's node and theirs busy with questions.
 //! 3. A node that leaves a task says soon that it has ended, since its unit may wait for that.
@@ -10,6 +11,8 @@ use crate::key::OrderKey;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeMap;
 
+/// Milliseconds until the next poll while output flows.
+const FLOW_MS: u64 = 10;
 /// Milliseconds until the next poll at first.
 pub(super) const POLL_MS: u64 = 100;
 /// Milliseconds between two polls at the most: how late the end of a task may be noticed.
@@ -55,7 +58,7 @@ impl Polls {
     pub(super) fn answered(&mut self, place: Place, news: News, now_ms: u64) {
         let before = self.0.get(&place).map_or(0, |rest| rest.pause_ms);
         let pause_ms = match news {
-            News::Output => 0,
+            News::Output => FLOW_MS,
             News::Phase => POLL_MS,
             News::None => (before * 2).clamp(POLL_MS, POLL_MOST_MS),
         };
@@ -98,7 +101,7 @@ mod tests {
         };
         let idle = [News::None; 5].map(&mut pause);
         assert_eq!(idle, [100, 200, 400, 500, 500]);
-        assert_eq!([News::Output, News::Output].map(&mut pause), [0, 0]);
+        assert_eq!([News::Output, News::Output].map(&mut pause), [10, 10]);
         assert_eq!([News::None, News::None].map(&mut pause), [100, 200]);
         assert_eq!([News::Phase, News::None].map(&mut pause), [100, 200]);
 

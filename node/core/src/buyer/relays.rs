@@ -173,7 +173,15 @@ impl Relays {
                     continue;
                 };
                 let lacks = links.iter().all(|link| !link.reached);
-                let uses = links.iter().any(|l| l.relayed.iter().any(|by| by.used));
+                let uses = match self.kept.contains_key(&key) {
+                    // Ways back and forth may differ; the ticket is one that it was given.
+                    true => self
+                        .used(lease, low, high)
+                        .or(self.used(lease, high, low))
+                        .is_some(),
+                    // This node may have been away, and have forgotten.
+                    false => links.iter().all(|l| l.relayed.iter().any(|by| by.used)),
+                };
                 let since = match lacks {
                     true => Some(*self.lacking.entry(key).or_insert(now_ms)),
                     false => self.lacking.remove(&key).and(None),

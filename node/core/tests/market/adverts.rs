@@ -8,6 +8,7 @@ use gridbay_core::adverts::{ADVERTS_PER_ACCOUNT, About, Heard, OF_ACCOUNT, OF_NO
 use gridbay_core::agent::{AgentReply, AgentRequest};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Input, Now};
+use gridbay_core::key::OrderKey;
 use gridbay_core::query::{Query, find};
 use gridbay_protocol::advert::{Advert, RoundTrip, SignedAdvert};
 use gridbay_protocol::codec;
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 
 /// The node that only looks on.
 const GUEST: usize = 5;
+/// The one that orders.
+const BUYER: usize = 4;
 
 fn step(world: &mut World, n: usize, input: Input) -> Vec<Effect> {
     let now = Now {
@@ -27,7 +30,7 @@ fn step(world: &mut World, n: usize, input: Input) -> Vec<Effect> {
 }
 
 /// The adverts that a node answers with.
-fn ask(world: &mut World, n: usize, request: AgentRequest) -> Vec<SignedAdvert> {
+pub(crate) fn ask(world: &mut World, n: usize, request: AgentRequest) -> Vec<SignedAdvert> {
     let asked = Input::Asked {
         token: u64::MAX,
         from: node_key(GUEST),
@@ -43,7 +46,7 @@ fn ask(world: &mut World, n: usize, request: AgentRequest) -> Vec<SignedAdvert> 
     }
 }
 
-fn hear(world: &mut World, n: usize, heard: Heard, advert: &SignedAdvert) -> Verdict {
+pub(crate) fn hear(world: &mut World, n: usize, heard: Heard, advert: &SignedAdvert) -> Verdict {
     let bytes = codec::encode(advert);
     let input = Input::Advert {
         token: 9,
@@ -214,7 +217,12 @@ fn ten_thousand_adverts_for_invented_nodes_take_the_place_of_a_few() {
 }
 
 /// The advert of node 0, changed and signed by a key.
-fn changed(real: &Advert, key: &SecretKey, network: NetworkId, sequence: u64) -> SignedAdvert {
+pub(crate) fn changed(
+    real: &Advert,
+    key: &SecretKey,
+    network: NetworkId,
+    sequence: u64,
+) -> SignedAdvert {
     let advert = Advert {
         key: key.public(),
         sequence,
@@ -230,6 +238,29 @@ fn settled() -> (World, NetworkId, SignedAdvert) {
     let network = world.nodes[GUEST].core.state().network();
     let mut own = ask(&mut world, 0, AgentRequest::Advert);
     (world, network, own.remove(0))
+}
+
+#[test]
+fn what_others_say_of_a_sellers_node_does_not_count() {
+    let (mut world, network, own) = settled();
+    let other = ask(&mut world, 1, AgentRequest::Advert).remove(0);
+    let (own, other) = (own.advert, other.advert);
+    for (of, by, author) in [(&own, &other, 1), (&other, &own, 0)] {
+        let slander = Advert {
+            node: of.node,
+            attributes: [("x.lacks".to_owned(), "all".to_owned())].into(),
+            ..by.clone()
+        };
+        let signed = changed(&slander, &account_key(author), network, 1);
+        let heard = hear(&mut world, BUYER, Heard::Asked, &signed);
+        assert_eq!(heard, Verdict::Accept);
+    }
+    let mut want = order(&world, 7, sealed(3, 400), 3, 500);
+    want.spec.network = true;
+    world.order(BUYER, want);
+    world.run(1_000);
+    let placed = world.nodes[BUYER].core.buyer().order(&OrderKey(7));
+    assert!(placed.is_some(), "their sellers say nothing of networks");
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! A node carries for buyers that pay it, and a little for those that do not.
 
+use crate::adverts::{ask as told, changed, hear};
 use crate::genesis::{account_key, node_key};
 use crate::world::{EPOCH_MS, World};
 use crate::{finish, market, offer, order, sealed};
-use gridbay_core::adverts::About;
+use gridbay_core::adverts::{About, Heard, Verdict};
 use gridbay_core::agent::{AgentReply, AgentRequest, StartRefusal};
 use gridbay_core::buy::{RelayPay, Relaying};
 use gridbay_core::buyer::Finish;
@@ -13,6 +14,7 @@ use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::key::OrderKey;
 use gridbay_core::relay::{Purse, RelayTerms, SELLS, Signed, Tickets, Wish};
+use gridbay_protocol::advert::Advert;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::units::Credits;
 
@@ -225,8 +227,15 @@ fn a_job_without_relays_gets_none() {
 
 /// A third seller, whose unit is too dear for jobs, and sold to relay.
 fn with_a_seller_that_relays() -> (World, LeaseId) {
+    let (mut world, lease) = paid_relays(true);
+    sell_relaying(&mut world, 2, 500);
+    (world, lease)
+}
+
+/// A job that pays for relays, and members that reach one another unless they are `severed`.
+fn paid_relays(severed: bool) -> (World, LeaseId) {
     let mut world = market();
-    world.severed = true;
+    world.severed = severed;
     let mut want = order(&world, 7, sealed(4, 400), 4, 300);
     want.spec.network = true;
     let limit = Credits::from_micros(600).expect("in range");
@@ -235,7 +244,6 @@ fn with_a_seller_that_relays() -> (World, LeaseId) {
     let joined = |w: &World| w.clusters(0).count() + w.clusters(1).count() == 2;
     assert!(world.run_until(20_000, joined));
     let lease = world.clusters(0).next().expect("a network").lease;
-    sell_relaying(&mut world, 2, 500);
     (world, lease)
 }
 
@@ -276,6 +284,41 @@ fn a_relay_is_leased_where_none_is_given_and_ends_with_the_job() {
     assert!(world.run_until(30_000, over));
     assert!(finish(&world, BUYER, key.0) != Some(Finish::Done));
     assert!(world.nodes[2].relayed.is_empty());
+}
+
+#[test]
+fn one_members_word_that_it_is_relayed_leases_nothing() {
+    let (mut world, lease) = paid_relays(false);
+    sell_relaying(&mut world, 2, 500);
+    world.claimants.insert(0);
+    world.run(60_000);
+    assert!(world.is_whole(&lease));
+    assert_eq!(leasing(&world), None, "the other member reaches it without");
+    world.claimants.clear();
+    world.severed = true;
+    assert!(world.run_until(60_000, |w| leasing(w).is_some()));
+}
+
+#[test]
+fn nobody_sells_the_relaying_of_anothers_node() {
+    let (mut world, _) = paid_relays(true);
+    let command = offer(&world, 2, 1, 450, 500);
+    world.command(2, command);
+    world.run(20_000);
+    let its = told(&mut world, 2, AgentRequest::Advert).remove(0).advert;
+    let other = told(&mut world, 0, AgentRequest::Advert).remove(0).advert;
+    let claim = Advert {
+        node: its.node,
+        lines: its.lines,
+        attributes: [(SELLS.to_owned(), "yes".to_owned())].into(),
+        ..other
+    };
+    let network = world.genesis.network();
+    let signed = changed(&claim, &account_key(0), network, 1);
+    let heard = hear(&mut world, BUYER, Heard::Asked, &signed);
+    assert_eq!(heard, Verdict::Accept);
+    world.run(60_000);
+    assert_eq!(leasing(&world), None);
 }
 
 #[test]

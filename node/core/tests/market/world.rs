@@ -80,6 +80,8 @@ pub(crate) struct World {
     pub(crate) severed: bool,
     /// Relays that claim to carry, and do not.
     pub(crate) fakes: BTreeSet<usize>,
+    /// Members that claim to be relayed by tickets that nobody gave.
+    pub(crate) claimants: BTreeSet<usize>,
     pub(crate) copies: Copies,
 }
 
@@ -115,6 +117,7 @@ impl World {
             connects: 0,
             severed: false,
             fakes: BTreeSet::new(),
+            claimants: BTreeSet::new(),
             copies: Copies::default(),
         };
         for n in 0..count {

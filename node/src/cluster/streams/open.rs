@@ -74,10 +74,17 @@ impl Clusters {
                 open.led = now;
             }
         }
+        let by = |pair: &Pair| {
+            let relays = pair.relays.iter().map(|(relay, _)| *relay);
+            relays.chain([pair.node]).collect::<Vec<_>>()
+        };
+        let wanted: BTreeSet<PublicKey> = pairs.iter().flat_map(by).collect();
         let over = |(peer, open): (&PublicKey, &Open)| {
             let Place { own, pass, .. } = &open.place;
+            let unused = || now >= open.led.max(open.activity.last()) + UNUSED;
             let over = match own {
-                true => now >= open.led.max(open.activity.last()) + UNUSED,
+                // However much the other end says: it is a member no longer.
+                true => !wanted.contains(peer) || unused(),
                 false => !inner.lets_in(peer, pass) || open.is_mute(now),
             };
             over.then_some(*peer)

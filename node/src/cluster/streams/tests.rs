@@ -208,6 +208,27 @@ async fn a_stream_carries_what_datagrams_cannot_until_they_can() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_its_lease() {
+    let seller = Node::start(14, None).await;
+    let buyer = Node::start(15, Some(&seller)).await;
+    let (card, own) = (seller.connect(3, vec![]), buyer.connect(OWNER, vec![]));
+    let nowhere = [NOWHERE.to_owned()];
+    seller.connect(3, vec![member(buyer.key, OWNER, &own, &nowhere)]);
+    buyer.connect(OWNER, vec![member(seller.key, 3, &card, &nowhere)]);
+    let stream = Some(Kind::Stream);
+    until("a way over a stream", || {
+        (seller.way(), buyer.way()) == (stream, stream)
+    })
+    .await;
+    for node in [&seller, &buyer] {
+        node.clusters.disconnect(&LEASE);
+        // It was used just now, and the other end may go on to speak.
+        node.clusters.streams_due(Instant::now(), 0);
+        assert_eq!(node.clusters.streams_open(), 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_relay_carries_between_streams() {
     let relay = Node::start(21, None).await;
     let (seller, buyer) = (

@@ -16,7 +16,7 @@
 //! 5. A confirmed address whose IP no peer sees any more, while two or more see another one of the
 //!    same family, is *stale*: the network has changed, and AutoNAT never takes an address back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
@@ -127,6 +127,11 @@ impl Reachability {
     pub(crate) fn see(&mut self, peer: PeerId, host: IpAddr, address: Multiaddr) {
         let quic = is_quic(&address);
         self.seen.insert((peer, quic), (host, address));
+    }
+
+    /// Where peers see us.
+    pub(crate) fn seen(&self) -> BTreeSet<IpAddr> {
+        self.seen.values().filter_map(|(_, a)| ip(a)).collect()
     }
 
     /// A peer is gone, and what it saw with it.
@@ -316,6 +321,8 @@ mod tests {
         reach.see(a, host, new.clone());
         assert!(reach.stale().is_empty());
         reach.see(b, host, new);
+        let seen = BTreeSet::from([IpAddr::from([198, 51, 100, 8])]);
+        assert_eq!(reach.seen(), seen, "as its router's outer address");
         assert_eq!(reach.stale(), std::slice::from_ref(&old));
         reach.see(b, host, old);
         assert!(reach.stale().is_empty());

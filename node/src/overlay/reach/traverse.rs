@@ -63,6 +63,7 @@ impl Traversal {
             reach: self.known.reach(now),
             nat: self.known.nat(&self.listening()),
             external: self.known.addresses(),
+            seen: self.known.seen(),
             relays: self.relays.standing(),
             refuted: self.known.refuted().to_vec(),
             router: self.router,
