@@ -30,8 +30,10 @@ const START_TIME: Duration = Duration::from_secs(120);
 const OF_A_BUYER: u32 = 32;
 /// Orders of a lease beyond the first at the most.
 const AGAIN: u32 = 2;
-/// Commands at a time.
+/// Commands at a time; also orders, where a clearing is soon.
 const AT_A_TIME: usize = 24;
+/// Orders at a time where slots are a minute: those of one clearing are decided together.
+const ORDERS_OF_A_CLEARING: usize = 100;
 /// Until leases that stand are idle, and for how long CPU is counted then.
 const SETTLE: Duration = Duration::from_secs(20);
 /// MiB of an idle lease at the seller's node.
@@ -126,7 +128,7 @@ pub(crate) async fn run(options: &Options, progress: &Progress) -> anyhow::Resul
         pace: options.pace,
         log: "warn".to_owned(),
         validators: vec![vec![]; 4],
-        disk_mib: 64,
+        disk_mib: 512,
         ..Plan::local("leases", 4, buyers + 1)
     };
     let folder = RunFolder::create("bench-leases")?;
@@ -165,12 +167,22 @@ async fn measure(
     let n = f64::from(options.leases);
     let (before, buyers_before) = (memory(&[seller])?, memory(buyers)?);
     let begun = Instant::now();
+    let orders = match options.pace {
+        Pace::Local => AT_A_TIME,
+        Pace::WideArea => ORDERS_OF_A_CLEARING,
+    };
+    let mut stand = 0;
     let held = stream::iter(0..options.leases)
         .map(|number| hold(options, buyers[(number / OF_A_BUYER) as usize], number))
-        .buffered(AT_A_TIME);
+        .buffer_unordered(orders)
+        .inspect_ok(|_| {
+            stand += 1;
+            if stand % 20 == 0 {
+                progress.tell(&format!("{stand} leases stand"));
+            }
+        });
     let held: Vec<Held<'_>> = held.try_collect().await?;
     let seconds = begun.elapsed().as_secs_f64();
-    progress.tell(&format!("{} leases stand", held.len()));
     let line = |held: &Held<'_>| format!("echo {} > word", held.number);
     all(&held, options, "exec", |held| shell(&line(held))).await?;
     let said = all(&held, options, "exec", |_| shell("cat word")).await?;

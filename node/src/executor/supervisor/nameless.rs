@@ -54,7 +54,7 @@ pub(super) fn find(
     mut ends: impl FnMut() -> bool,
 ) -> io::Result<Nameless> {
     let (mut found, mut mapped) = (Nameless::default(), BTreeMap::new());
-    for pid in tree::descendants()? {
+    for pid in tree::settled()? {
         if but == Some(pid) {
             continue;
         }

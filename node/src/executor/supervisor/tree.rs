@@ -90,6 +90,16 @@ pub(super) fn below() -> io::Result<Vec<Pid>> {
     Ok(found)
 }
 
+/// As [`descendants`], at the cost of [`below`] while the tree stays as it is. One that forks and
+/// loses parents meanwhile, so that a process could hide from the lists, looks different twice.
+pub(super) fn settled() -> io::Result<Vec<Pid>> {
+    let (before, after) = (below()?, below()?);
+    match before == after {
+        true => Ok(after),
+        false => descendants(),
+    }
+}
+
 /// Children of all threads of a process; `None` if it is gone or the kernel keeps no such lists.
 fn children(pid: Pid) -> Option<Vec<Pid>> {
     let mut found = Vec::new();
@@ -199,6 +209,7 @@ mod tests {
         let pid = i32::try_from(child.id()).unwrap();
         assert!(descendants().unwrap().contains(&Pid::from_raw(pid)));
         assert!(below().unwrap().contains(&Pid::from_raw(pid)));
+        assert!(settled().unwrap().contains(&Pid::from_raw(pid)));
         assert_eq!(stat_field(pid, PARENT), Some(u64::from(std::process::id())));
         assert!(stat_field(pid, START).unwrap() > 0);
         child.kill().unwrap();
