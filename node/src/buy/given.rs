@@ -9,13 +9,19 @@ use clap::error::{Error, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
-/// Refuses options of two ways, and options of a way that is not named.
+/// The option that names a cluster that is held: nothing is bought.
+const HELD: &str = "cluster";
+
+/// Refuses options of two ways, of one for what is not bought, and options of a way that is not
+/// named.
 ///
 /// # Errors
 /// The mistake in a command line, in clap's words.
 pub(super) fn check(line: &ArgMatches) -> Result<(), Error> {
     let given = |id: &str| line.value_source(id) == Some(ValueSource::CommandLine);
-    let mut named = WAYS.iter().map(|(way, _)| *way).filter(|way| given(way));
+    let held = line.try_contains_id(HELD).unwrap_or_default();
+    let ways = WAYS.iter().map(|(way, _)| *way).filter(|way| given(way));
+    let mut named = ways.chain(held.then_some(HELD));
     if let (Some(one), Some(other)) = (named.next(), named.next()) {
         let why = format!(
             "the argument '{}' cannot be used with '{}'\n",
@@ -86,6 +92,16 @@ mod tests {
                     assert!(parse(&stray).is_err(), "{stray}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn what_is_held_is_not_bought() {
+        let command = command().arg(clap::Arg::new(HELD).long(HELD));
+        for line in LINES {
+            let words = ["run", "--cluster", "1"].into_iter().chain(line.split(' '));
+            let matched = command.clone().try_get_matches_from(words).unwrap();
+            assert!(Flags::from_arg_matches(&matched).is_err(), "{line}");
         }
     }
 

@@ -197,11 +197,23 @@ fn describe(job: &JobRecord) -> String {
             "lost work",
             text::span(job.lost_seconds.saturating_mul(1_000)),
         ),
+        ("network", text::or_dash(network(job))),
         (
             "share",
             text::or_dash(job.share.as_ref().map(share_in_words)),
         ),
     ])
+}
+
+/// How long the network of its last lease took.
+fn network(job: &JobRecord) -> Option<String> {
+    let last = job.networks.last()?;
+    let seconds = last.setup.ms as f64 / 1_000.0;
+    let lease = last.lease.to_hex();
+    let members = last.setup.members;
+    Some(format!(
+        "{members} members reached one another {seconds:.2} s after lease {lease}"
+    ))
 }
 
 /// How a rank ended, in the words of the API.

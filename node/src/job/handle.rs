@@ -7,7 +7,9 @@
 use super::attempts::{attempts, lost_seconds};
 use super::state::situation;
 use crate::api::Answer;
-use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit};
+use crate::api::types::{
+    JobFile, JobId, JobNetwork, JobRecord, JobSeller, JobWorth, NetSetup, RankExit,
+};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, not_found, usage};
 use crate::buy;
@@ -16,8 +18,8 @@ use crate::market::price::{mean_hourly, seconds};
 use crate::order::handle::job_id;
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
-use gridbay_core::buyer::TaskRecord;
 use gridbay_core::buyer::order::OrderAgent;
+use gridbay_core::buyer::{Setup, TaskRecord};
 use gridbay_core::key::OrderKey;
 use gridbay_ledger::State;
 use gridbay_protocol::keys::PublicKey;
@@ -214,11 +216,19 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         checkpoint: order.spec.checkpoint.clone(),
         attempts: attempts(state, records),
         lost_seconds: lost_seconds(records),
+        networks: agent.setups().iter().map(network).collect(),
     };
     Draft {
         record,
         key,
         outputs: order.spec.outputs.clone(),
+    }
+}
+
+fn network(setup: &Setup) -> JobNetwork {
+    JobNetwork {
+        lease: setup.lease,
+        setup: NetSetup::from(setup),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Jobs: requests, records, reasons.
 
 use super::reason::{JobReason, JobState, WhyCheck};
-use crate::api::types::{How, JobWorth, ShareNow, Want, amount, optional_amount};
+use crate::api::types::{How, JobWorth, NetSetup, ShareNow, Want, amount, optional_amount};
 use gridbay_protocol::checkpoint::Checkpoint;
 use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
 use gridbay_protocol::job::{InputFile, JobExit};
@@ -212,6 +212,19 @@ pub struct JobRecord {
     /// Seconds of work that all attempts of all ranks lost.
     #[serde(default)]
     pub lost_seconds: u64,
+    /// How long the networks of its last leases took to stand, the latest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub networks: Vec<JobNetwork>,
+}
+
+/// The network of a lease that came to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JobNetwork {
+    /// The lease.
+    pub lease: LeaseId,
+    /// How long it took.
+    #[serde(flatten)]
+    pub setup: NetSetup,
 }
 
 /// One attempt at one rank. Times are by this node's clock, milliseconds since 1970.

@@ -169,9 +169,6 @@ fn view(core: &Core, node: PublicKey, id: &LeaseId, lease: &Lease) -> Option<Lea
         paid: lease.paid,
         nodes: nodes.into_values().collect(),
         network: serves || order.is_some_and(|(_, agent)| agent.order().spec.network),
-        setup: setup.map(|setup| NetSetup {
-            members: setup.members,
-            ms: setup.ms,
-        }),
+        setup: setup.map(NetSetup::from),
     })
 }

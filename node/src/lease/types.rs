@@ -1,6 +1,7 @@
 //! Leases as JSON.
 
 use crate::api::types::{JobId, amount, optional_amount};
+use gridbay_core::buyer::Setup;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
@@ -68,6 +69,15 @@ pub struct NetSetup {
     pub ms: u64,
 }
 
+impl From<&Setup> for NetSetup {
+    fn from(setup: &Setup) -> NetSetup {
+        NetSetup {
+            members: setup.members,
+            ms: setup.ms,
+        }
+    }
+}
+
 /// The private network of a lease as this node knows it. `GET /leases/{id}/net`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LeaseNet {
@@ -117,7 +127,7 @@ pub struct NetMember {
 pub struct NetPair {
     /// Its lowest rank.
     pub rank: u32,
-    /// `lan`, `direct`, `punched`, `relay`; `null` while there is no way.
+    /// `lan`, `direct`, `punched`, `relay`, `stream`; `null` while there is no way.
     pub path: Option<String>,
     /// The relay by which that way leads, as the buyer's node knows it.
     pub relay: Option<PublicKey>,

@@ -4,6 +4,18 @@ use super::text::Text;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_vnet::engine::{LeaseStatus, PairStatus, Volume};
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A time of a pair.
+type Span = fn(&PairStatus) -> Option<Duration>;
+
+/// Times of which the longest of all pairs is told.
+const TIMES: [(&str, Span); 2] = [
+    ("gridbay_lease_round_trip_seconds", |pair| pair.round_trip),
+    ("gridbay_lease_handshake_age_seconds", |pair| {
+        pair.handshake_age
+    }),
+];
 
 /// One value for each lease, reason or path.
 pub(super) fn metrics(text: &mut Text, networks: &[(LeaseId, LeaseStatus)]) {
@@ -29,6 +41,13 @@ pub(super) fn metrics(text: &mut Text, networks: &[(LeaseId, LeaseStatus)]) {
         ("gridbay_lease_received_bytes_total", "lease"),
         bytes(|p| p.received),
     );
+    for (name, of) in TIMES {
+        let worst = |(lease, status): &(LeaseId, LeaseStatus)| {
+            let longest = status.pairs.iter().filter_map(of).max()?;
+            Some((lease.to_string(), longest.as_secs_f64()))
+        };
+        text.by((name, "lease"), networks.iter().filter_map(worst));
+    }
     let mut refused: BTreeMap<&str, u64> = BTreeMap::new();
     let own = networks.iter().map(|(_, status)| &status.drops);
     let all = own.chain(pairs().map(|pair| &pair.drops));

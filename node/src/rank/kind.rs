@@ -2,10 +2,17 @@
 
 use std::process::Command;
 
+use super::wire::own_port;
 use super::{MACHINES, PROGRAM};
 
-/// Port of Dask's scheduler on rank 0.
+/// Port of Dask's scheduler on rank 0 of a job.
 pub(crate) const SCHEDULER: u16 = 8_786;
+
+/// Port of Dask's scheduler on rank 0, of a run that has a port of its own: several may be on one
+/// cluster.
+pub(crate) fn scheduler_of(run: Option<u16>) -> u16 {
+    run.map_or(SCHEDULER, |port| port.saturating_add(1))
+}
 
 /// A kind of parallel program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +65,11 @@ impl Kind {
                 ("DASK_LOGGING__DISTRIBUTED", "warning".to_owned()),
             ]),
             Kind::Mpi => all.extend([
-                ("OMPI_MCA_plm_rsh_agent", agent),
+                ("OMPI_MCA_plm_rsh_agent", agent.clone()),
                 ("OMPI_MCA_orte_default_hostfile", MACHINES.to_owned()),
+                // The same for OpenMPI 5, which takes no heed of those, and says nothing of it.
+                ("PRTE_MCA_plm_ssh_agent", agent),
+                ("PRTE_MCA_prte_default_hostfile", MACHINES.to_owned()),
                 // Without it, ranks on busy processors spin against one another.
                 ("OMPI_MCA_mpi_yield_when_idle", "1".to_owned()),
                 // The lease's network is all there is: no other transport is looked for, and no
@@ -79,8 +89,8 @@ impl Kind {
         if self != Kind::Dask {
             return Vec::new();
         }
-        let scheduler_line =
-            format!("dask scheduler --host rank0 --port {SCHEDULER} --no-dashboard");
+        let port = scheduler_of(own_port());
+        let scheduler_line = format!("dask scheduler --host rank0 --port {port} --no-dashboard");
         let worker = |rank: u32| {
             let line = format!(
                 "dask worker {} --host rank{rank} --nthreads 1 --no-dashboard --no-nanny",
@@ -95,7 +105,7 @@ impl Kind {
 }
 
 fn scheduler() -> String {
-    format!("tcp://rank0:{SCHEDULER}")
+    format!("tcp://rank0:{}", scheduler_of(own_port()))
 }
 
 #[cfg(test)]
@@ -127,5 +137,6 @@ mod tests {
         assert_eq!(ranks, [0, 0, 1]);
         assert!(beside.iter().all(|(_, words)| words[0] == "dask"));
         assert!(beside[2].1.contains(&"tcp://rank0:8786".to_owned()));
+        assert_eq!(scheduler_of(Some(20_002)), 20_003);
     }
 }

@@ -138,10 +138,15 @@ pub(super) fn variable<T: std::str::FromStr>(name: &str) -> io::Result<T> {
     value.ok_or_else(missing)
 }
 
+/// The port at which the ranks of this process's run take orders, if it has one of its own. The
+/// next one is free for its programs.
+pub(super) fn own_port() -> Option<u16> {
+    std::env::var(PORT_OF_RUN).ok()?.parse().ok()
+}
+
 /// The port at which the ranks of this process's run take orders.
 pub(super) fn port() -> u16 {
-    let given = std::env::var(PORT_OF_RUN).ok();
-    given.and_then(|port| port.parse().ok()).unwrap_or(PORT)
+    own_port().unwrap_or(PORT)
 }
 
 /// The secret of this process's run.

@@ -105,6 +105,7 @@ impl Jobs {
             checkpoint: None,
             attempts: Vec::new(),
             lost_seconds: 0,
+            networks: vec![],
             worth: request.worth,
             left_seconds: None,
         }

@@ -1,5 +1,6 @@
 //! `cluster`: nodes that their owner holds, and runs programs on.
 
+mod escape;
 mod exec;
 mod files;
 mod guests;

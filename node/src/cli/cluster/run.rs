@@ -13,6 +13,7 @@ use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use crate::keys::random;
 use crate::rank::files::{Receiver, list};
+use crate::rank::kind::scheduler_of;
 use crate::rank::order::Put;
 use crate::rank::remote::files::get;
 use crate::rank::wire::{PORT_OF_RUN, SECRET_OF_RUN};
@@ -44,6 +45,8 @@ pub(in crate::cli) struct Errand {
     pub(in crate::cli) label: bool,
     /// Whether rank 0 leads the others; its code is the job's then.
     pub(in crate::cli) is_led: bool,
+    /// Whether programs on this machine can be clients of it, as Dask's are.
+    pub(in crate::cli) has_clients: bool,
 }
 
 /// Runs it; its code.
@@ -71,7 +74,16 @@ pub(in crate::cli) fn run(at: &Context, id: &str, errand: Errand) -> Result<Exit
     let mut env = errand.env.clone();
     if errand.is_led {
         let seed = random().during(WHAT)?;
-        let port = PORTS.start + u16::from_be_bytes([seed[0], seed[1]]) % (PORTS.end - PORTS.start);
+        let drawn = u16::from_be_bytes([seed[0], seed[1]]) % (PORTS.end - PORTS.start);
+        // The next one is the programs' own.
+        let port = PORTS.start + drawn / 2 * 2;
+        if errand.has_clients {
+            let scheduler = scheduler_of(Some(port));
+            ui::note(&format!(
+                "Dask's scheduler is at rank0:{scheduler}; for clients here: gridbay lease connect \
+                 {id} --forward 0:rank0:{scheduler}"
+            ));
+        }
         env.insert(PORT_OF_RUN.to_owned(), port.to_string());
         env.insert(SECRET_OF_RUN.to_owned(), to_hex(&seed[2..]));
     }

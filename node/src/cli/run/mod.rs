@@ -35,17 +35,20 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Options that say how an order is bought, followed or kept, which a cluster that is held is not.
-const BOUGHT: [&str; 11] = [
+const BOUGHT: [&str; 14] = [
     "nodes",
     "array",
     "max_price",
     "time",
     "class",
     "budget",
+    "relay_price",
+    "no_relay",
     "checkpoint",
     "network",
     "internet",
     "forward",
+    "name",
     "detach",
 ];
 

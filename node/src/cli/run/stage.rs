@@ -178,6 +178,7 @@ impl Plan {
             dest: args.dest.clone(),
             label: args.label,
             is_led: args.parallel.is_asked(),
+            has_clients: args.parallel.port().is_some(),
         }
     }
     /// Uploads all files and makes the request.

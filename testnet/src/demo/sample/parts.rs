@@ -85,6 +85,7 @@ pub(crate) fn done(name: &'static str, n: u8) -> Order {
         checkpoint: None,
         attempts: Vec::new(),
         lost_seconds: 0,
+        networks: Vec::new(),
     };
     Order {
         seen: vec![(JobState::Done, None)],
