@@ -1,5 +1,6 @@
 //! Parallel programs for the network of a lease, run as their users would run them: by the node's
-//! own command line. What each prints is compared with one process that does the same work.
+//! own command line. What each prints is compared with one process that does the same work. Each
+//! runs twice: on units that are leased for it, and on a cluster that is held already.
 //!
 //! A program whose tools are not installed is left out, and it is said what it needs.
 
@@ -9,6 +10,7 @@ pub(crate) mod tools;
 use crate::network::{Network, cli};
 use crate::say::Progress;
 use anyhow::Context as _;
+use gridbay_node::api::types::ClusterRecord;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,7 +21,7 @@ pub const RANKS: u32 = 4;
 /// Keys of the sort are two to the power of this, and how often they are sorted.
 pub const KEYS: (u32, u32) = (18, 5);
 
-/// Adds the ranks' squares by way of all of them.
+/// Adds the ranks' squares by way of all of them, and tells on which hosts they are.
 const RING: &str = include_str!("ring.c");
 /// Sorts integers with all-to-all exchanges, and by one process.
 const SORT: &str = include_str!("sort.c");
@@ -35,6 +37,10 @@ const WORDS_SERIAL: &str =
 
 /// Most of the time that a program may take, as its order says, in seconds.
 const WALL: u32 = 150;
+/// Words of an order of either kind.
+const ORDER: [&str; 4] = ["--class", "small", "--max-price", "20"];
+/// For how long the cluster is leased on which all of them run.
+const HELD: &str = "20m";
 /// How long the sellers' adverts may take to say what they have.
 const KNOWN: Duration = Duration::from_secs(60);
 /// Between two looks.
@@ -81,13 +87,22 @@ impl Ran {
     pub fn passed(&self) -> bool {
         !matches!(self.outcome, Outcome::Wrong(_))
     }
+
+    fn left_out(program: &str, what: String) -> Ran {
+        Ran {
+            program: program.to_owned(),
+            command: String::new(),
+            outcome: Outcome::LeftOut(what),
+            ms: 0,
+        }
+    }
 }
 
-/// Runs all programs, one after the other, on units that `buyer` leases. Their files go into
-/// `folder`.
+/// Runs all programs, one after the other, on units that `buyer` leases for each, then on a cluster
+/// that it holds. Their files go into `folder`.
 ///
 /// # Errors
-/// A file cannot be written, or the serial run of a program fails.
+/// A file cannot be written, the serial run of a program fails, or no cluster is to be had.
 pub async fn run_all(
     network: &Network,
     buyer: &str,
@@ -96,25 +111,31 @@ pub async fn run_all(
     progress: &Progress,
 ) -> anyhow::Result<Vec<Ran>> {
     let mut ran = Vec::new();
-    let made = [
+    let mut note = |one: Ran| {
+        progress.tell(&format!("{}: {:?}", one.program, one.outcome));
+        ran.push(one);
+    };
+    let (mut programs, mut lacking) = (Vec::new(), Vec::new());
+    for made in [
         words(folder)?,
         ring(folder)?,
         sort(folder, bits, times)?,
         squares(folder)?,
-    ];
-    for made in made {
-        let one = match made {
-            Ok(program) => program.run(network, buyer).await,
-            Err((name, why)) => Ran {
-                program: name.to_owned(),
-                command: String::new(),
-                outcome: Outcome::LeftOut(why),
-                ms: 0,
-            },
-        };
-        progress.tell(&format!("{}: {:?}", one.program, one.outcome));
-        ran.push(one);
+    ] {
+        match made {
+            Ok(program) => programs.push(program),
+            Err((name, why)) => lacking.push(Ran::left_out(name, why)),
+        }
     }
+    for program in &programs {
+        note(program.run(network, buyer, None).await);
+    }
+    let held = Held::new(network, buyer).await?;
+    for program in &programs {
+        note(program.run(network, buyer, Some(&held)).await);
+    }
+    held.end().await?;
+    lacking.into_iter().for_each(note);
     Ok(ran)
 }
 
@@ -157,7 +178,8 @@ fn mpi(
 
 fn ring(folder: &Path) -> anyhow::Result<Made> {
     let squares: u32 = (0..RANKS).map(|rank| rank * rank).sum();
-    let serial = || Ok(format!("{squares} of {RANKS}\n"));
+    let hosts: String = (0..RANKS).map(|rank| format!(" rank{rank}")).collect();
+    let serial = || Ok(format!("{squares} of {RANKS} on{hosts}\n"));
     mpi("MPI ring", folder.join("ring"), RING, &[], serial)
 }
 
@@ -197,13 +219,48 @@ fn squares(folder: &Path) -> anyhow::Result<Made> {
     }))
 }
 
+/// A cluster that the buyer holds.
+struct Held<'a> {
+    network: &'a Network,
+    data: &'a Path,
+    id: String,
+}
+
+impl<'a> Held<'a> {
+    async fn new(network: &'a Network, buyer: &str) -> anyhow::Result<Held<'a>> {
+        let data = network.node(buyer).home.path();
+        let ranks = RANKS.to_string();
+        let words: Vec<&str> = ["-o", "json", "cluster", "new", "--time", HELD, "-n", &ranks]
+            .into_iter()
+            .chain(ORDER)
+            .collect();
+        let said = cli::run(network.program(), data, &words).await?;
+        let id = serde_json::from_str::<ClusterRecord>(&said)?.id.to_string();
+        Ok(Held { network, data, id })
+    }
+
+    async fn end(self) -> anyhow::Result<()> {
+        let words = ["cluster", "end", &self.id];
+        cli::run(self.network.program(), self.data, &words).await?;
+        Ok(())
+    }
+}
+
 impl Program {
     /// The words behind `gridbay`.
-    fn command(&self) -> Vec<String> {
+    fn command(&self, held: Option<&Held<'_>>) -> Vec<String> {
         let (ranks, wall) = (RANKS.to_string(), format!("{WALL}s"));
-        let buying = ["run", "-n", &ranks, "--class", "small", "--max-price", "20"];
-        let mut words: Vec<String> = buying.map(str::to_owned).into();
-        words.extend(["--time", &wall, self.kind].map(str::to_owned));
+        let mut words = match held {
+            Some(held) => ["run", "--cluster", &held.id, self.kind]
+                .map(str::to_owned)
+                .to_vec(),
+            None => ["run"]
+                .into_iter()
+                .chain(ORDER)
+                .chain(["-n", &ranks, "--time", &wall, self.kind])
+                .map(str::to_owned)
+                .collect(),
+        };
         for input in &self.inputs {
             words.extend(["--input".to_owned(), input.display().to_string()]);
         }
@@ -212,8 +269,8 @@ impl Program {
         words
     }
 
-    async fn run(self, network: &Network, buyer: &str) -> Ran {
-        let words = self.command();
+    async fn run(&self, network: &Network, buyer: &str, held: Option<&Held<'_>>) -> Ran {
+        let words = self.command(held);
         let data = network.node(buyer).home.path();
         let began = Instant::now();
         let printed = loop {
@@ -237,9 +294,10 @@ impl Program {
             _ => word.clone(),
         };
         let program: Vec<String> = self.argv.iter().map(file).collect();
+        let on = held.map_or_else(|| format!("-n {RANKS}"), |_| "--cluster ID".to_owned());
         Ran {
             program: self.name.to_owned(),
-            command: format!("run -n {RANKS} {} -- {}", self.kind, program.join(" ")),
+            command: format!("run {on} {} -- {}", self.kind, program.join(" ")),
             outcome,
             ms: began.elapsed().as_millis() as u64,
         }

@@ -1,6 +1,7 @@
 //! A cluster that its owner holds, on real nodes without privilege, by the command line: programs,
 //! a terminal, files, cuts, guests, jobs, its end.
 
+mod cut;
 mod lease;
 mod terminal;
 
@@ -10,16 +11,13 @@ use gridbay_node::api::types::ClusterRecord;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, cli};
 use std::fs;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use terminal::Terminal;
 
-/// Counts for some seconds, so that it can be cut off meanwhile.
-const COUNT: &str = "i=0; while [ $i -lt 400 ]; do echo $i; i=$((i + 1)); sleep 0.02; done; exit 5";
-const COUNTED: u32 = 400;
 /// Bytes of the file that is put and fetched.
 const BYTES: usize = 64 << 20;
 
@@ -197,25 +195,6 @@ fn files(owner: &Owner, id: &str, dir: &Path) {
     );
 }
 
-/// The owner's node is killed while a program runs, and comes back.
-fn cut(network: &mut Network, owner: &Owner, id: &str) {
-    let mut command = owner.command(&[
-        "cluster", "exec", id, "--rank", "2", "--", "sh", "-c", COUNT,
-    ]);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let mut begun = [0; 200];
-    out.read_exact(&mut begun).unwrap();
-    network.kill("b1").unwrap();
-    std::thread::sleep(Duration::from_millis(500));
-    network.restart("b1").unwrap();
-    let mut text = String::from_utf8(begun.to_vec()).unwrap();
-    out.read_to_string(&mut text).unwrap();
-    let all: String = (0..COUNTED).map(|n| format!("{n}\n")).collect();
-    assert_eq!(text, all, "nothing is lost, nothing comes twice");
-    assert_eq!(wait(child), Some(5));
-}
-
 /// Another user's node is admitted, comes into the network, runs programs, and is dismissed.
 fn guests(owner: &Owner, other: &Owner, id: &str, lease: &str) {
     let key = other.said(&["cluster", "key"]);
@@ -352,7 +331,14 @@ async fn a_cluster_is_held_by_its_owner() {
     files(&owner, &id, dir.path());
     jobs(&owner, &id, dir.path());
     guests(&owner, &other, &id, &cluster.lease.unwrap().to_hex());
-    cut(&mut network, &owner, &id);
+    cut::cut(&mut network, &owner, &id, dir.path());
+    let mut members: Vec<&str> = cluster
+        .ranks
+        .iter()
+        .filter_map(|r| r.seller.as_deref())
+        .collect();
+    members.push("b1");
+    lease::in_networks(&network, &members, 1).await;
     owner.said(&["cluster", "end", &id]);
     let begin = Instant::now();
     while owner.said(&["cluster", "list"]).contains(&id) {
@@ -360,5 +346,8 @@ async fn a_cluster_is_held_by_its_owner() {
         std::thread::sleep(Duration::from_millis(200));
     }
     assert_eq!(owner.code(&["cluster", "exec", &id, "--", "true"]), Some(3));
+    lease::in_networks(&network, &members, 0).await;
+    let show = owner.said(&["job", "show", &id]);
+    assert!(show.contains("members reached one another"), "{show}");
     network.stop().unwrap();
 }

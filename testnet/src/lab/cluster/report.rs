@@ -24,12 +24,13 @@ pub(crate) struct Report {
 impl Report {
     /// Whether there was something, and all of it went as well as it can.
     pub(crate) fn ok(&self) -> bool {
-        let held = self.relayed.is_some() || self.strict.is_some();
-        let something = !self.programs.is_empty() || held;
+        let ran = !self.programs.is_empty();
+        let something = ran || self.relayed.is_some() || self.strict.is_some();
+        let reached = !ran || self.ways.passed();
+        let programs = self.programs.iter().all(Ran::passed);
         let relayed = self.relayed.as_ref().is_none_or(Relayed::passed);
         let strict = self.strict.as_ref().is_none_or(Strict::passed);
-        let ran = self.ways.passed() && self.programs.iter().all(Ran::passed);
-        something && ran && relayed && strict
+        something && reached && programs && relayed && strict
     }
 
     /// Tables, then the verdict.

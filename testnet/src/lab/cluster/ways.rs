@@ -22,6 +22,9 @@ pub(crate) struct Way {
     pub(crate) round_trip_ms: Option<f64>,
 }
 
+/// Of four members, in both directions.
+const PAIRS: usize = 12;
+
 /// A network's ways.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Ways {
@@ -32,10 +35,10 @@ pub(crate) struct Ways {
 }
 
 impl Ways {
-    /// Whether all members reach one another without relays.
+    /// Whether all members reach one another, by packets and without relays.
     pub(crate) fn passed(&self) -> bool {
-        let relayed = |way: &Way| way.path.as_deref().is_none_or(|path| path == "relay");
-        self.all.is_empty() || !self.all.iter().any(relayed)
+        let direct = |way: &Way| matches!(way.path.as_deref(), Some("lan" | "direct" | "punched"));
+        self.all.len() == PAIRS && self.all.iter().all(direct)
     }
 }
 
@@ -62,7 +65,7 @@ pub(super) async fn of_all(stage: &Stage, progress: &Progress) -> anyhow::Result
             setup_ms: lease.setup.map(|setup| setup.ms),
             all: ways(&net),
         };
-        if ways.all.len() == 12 && ways.passed() || began.elapsed() > SETTLE {
+        if ways.passed() || began.elapsed() > SETTLE {
             break ways;
         }
         tokio::time::sleep(Duration::from_millis(200)).await;

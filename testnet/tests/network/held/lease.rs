@@ -3,6 +3,7 @@
 use super::Owner;
 use crate::PATIENCE;
 use gridbay_node::api::types::ClusterRecord;
+use gridbay_testnet::network::Network;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -66,5 +67,20 @@ fn all_told(net: &str, nodes: usize) -> Result<(), String> {
     match stands && all {
         true => Ok(()),
         false => Err(format!("{members} members: {net}")),
+    }
+}
+
+/// Waits until each of these nodes is in so many networks, as its metrics tell.
+pub(super) async fn in_networks(network: &Network, nodes: &[&str], count: u32) {
+    let (begin, line) = (Instant::now(), format!("gridbay_lease_networks {count}\n"));
+    for node in nodes {
+        loop {
+            let metrics = network.node(node).client().metrics().await.unwrap();
+            if metrics.contains(&line) {
+                break;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{node}: {metrics}");
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
     }
 }
