@@ -1,6 +1,5 @@
 //! Parallel programs for the network of a lease, run as their users would run them: by the node's
-//! own command line. What each prints is compared with one process that does the same work. Each
-//! runs twice: on units that are leased for it, and on a cluster that is held already.
+//! own command line. What each prints is compared with one process that does the same work.
 //!
 //! A program whose tools are not installed is left out, and it is said what it needs.
 
@@ -98,18 +97,33 @@ impl Ran {
     }
 }
 
-/// Runs all programs, one after the other, on units that `buyer` leases for each, then on a cluster
-/// that it holds. Their files go into `folder`.
+/// Who runs programs, and where.
+pub struct Setting<'a> {
+    /// Nodes that run.
+    pub network: &'a Network,
+    /// The node that leases.
+    pub buyer: &'a str,
+    /// For the programs' files.
+    pub folder: &'a Path,
+}
+
+/// Runs all programs, one after the other, on units that are leased for each; then, if they are to
+/// be, on a cluster that is held. A job that loses its lease begins anew, a program on a cluster
+/// fails: on busy machines a seller may miss a slot of two seconds.
 ///
 /// # Errors
 /// A file cannot be written, the serial run of a program fails, or no cluster is to be had.
 pub async fn run_all(
-    network: &Network,
-    buyer: &str,
-    folder: &Path,
+    at: &Setting<'_>,
     (bits, times): (u32, u32),
+    also_held: bool,
     progress: &Progress,
 ) -> anyhow::Result<Vec<Ran>> {
+    let Setting {
+        network,
+        buyer,
+        folder,
+    } = *at;
     let mut ran = Vec::new();
     let mut note = |one: Ran| {
         progress.tell(&format!("{}: {:?}", one.program, one.outcome));
@@ -130,11 +144,13 @@ pub async fn run_all(
     for program in &programs {
         note(program.run(network, buyer, None).await);
     }
-    let held = Held::new(network, buyer).await?;
-    for program in &programs {
-        note(program.run(network, buyer, Some(&held)).await);
+    if also_held {
+        let held = Held::new(network, buyer).await?;
+        for program in &programs {
+            note(program.run(network, buyer, Some(&held)).await);
+        }
+        held.end().await?;
     }
-    held.end().await?;
     lacking.into_iter().for_each(note);
     Ok(ran)
 }

@@ -13,7 +13,6 @@ use gridbay_testnet::Progress;
 use gridbay_testnet::network::cli::run;
 use gridbay_testnet::network::{Network, Plan, RunFolder, plan};
 use gridbay_testnet::parallel::{self, Outcome};
-use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
@@ -98,10 +97,14 @@ fn no_link(dir: &Path, link: Option<Link>) -> Option<String> {
 
 /// What parallel programs print is what one process prints.
 async fn programs(network: &Network, dir: &Path) {
-    let all = parallel::run_all(network, "b1", dir, parallel::KEYS, &Progress::silent()).await;
+    let at = parallel::Setting {
+        network,
+        buyer: "b1",
+        folder: dir,
+    };
+    let all = parallel::run_all(&at, parallel::KEYS, false, &Progress::silent()).await;
     let all = all.unwrap();
-    let names: BTreeSet<&str> = all.iter().map(|ran| ran.program.as_str()).collect();
-    assert_eq!(names.len(), 4);
+    assert_eq!(all.len(), 4);
     for ran in all {
         assert!(ran.passed(), "{ran:?}");
         if let Outcome::LeftOut(what) = ran.outcome {

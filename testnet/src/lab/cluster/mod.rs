@@ -41,8 +41,12 @@ pub(crate) async fn run(
     if let Some(keys) = options.keys {
         let stage = Stage::up(Kind::Cone, program.clone(), options, progress).await?;
         report.ways = ways::of_all(&stage, progress).await?;
-        let (network, folder) = (stage.network(), stage.folder().to_owned());
-        report.programs = parallel::run_all(network, stage::BUYER, &folder, keys, progress).await?;
+        let at = parallel::Setting {
+            network: stage.network(),
+            buyer: stage::BUYER,
+            folder: stage.folder(),
+        };
+        report.programs = parallel::run_all(&at, keys, true, progress).await?;
     }
     if options.hold > 0 {
         let mut stage = Stage::up(Kind::Symmetric, program.clone(), options, progress).await?;
