@@ -2,7 +2,7 @@
 
 use super::types::{ClusterRecord, ClusterRequest, Guest, HeldRank, Runtime};
 use crate::api::Answer;
-use crate::api::types::{JobId, JobRecord, JobRequest};
+use crate::api::types::{How, JobId, JobRecord, JobRequest};
 use crate::backend::failure::usage;
 use crate::backend::{NodeBackend, wall_ms};
 use crate::rank::PROGRAM;
@@ -18,6 +18,11 @@ const NAME: &str = "cluster";
 impl NodeBackend {
     /// Orders nodes to hold.
     pub(crate) async fn hold(&self, id: JobId, request: ClusterRequest) -> Answer<ClusterRecord> {
+        let how = &request.want.how;
+        if how.is_divisible() || matches!(how, How::Contract(_) | How::Deadline(_)) {
+            let why = "a cluster is all its nodes or none, for one time";
+            return Err(usage(why, "leave out --array, --provider and --hard"));
+        }
         let owner = self.parts.account_key.public();
         let record = self.submit(
             id,

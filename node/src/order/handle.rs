@@ -15,6 +15,7 @@ use crate::keys::random;
 use crate::market::class_named;
 use crate::market::desk::{Answer, Desk};
 use crate::market::odds::{Odds, odds};
+use crate::rank::PROGRAM;
 use crate::ui::is_unseen;
 use gridbay_core::Core;
 use gridbay_core::buy::{RelayPay, Relaying};
@@ -230,7 +231,10 @@ pub(crate) fn job_id(key: &OrderKey) -> JobId {
     JobId::from_bytes(key.0.to_be_bytes())
 }
 
-/// The name given, or the program's without its folder, shortened.
+/// Where the user's program stands behind [`PROGRAM`], `lead` and the kind of runtime.
+const LED: usize = 3;
+
+/// The name given, or without its folder that of the program, which another may lead; shortened.
 fn name(given: Option<String>, argv: &[String]) -> Answer<String> {
     if let Some(name) = given {
         let fits = (1..=limits::NAME_CHARS).contains(&name.chars().count());
@@ -242,7 +246,9 @@ fn name(given: Option<String>, argv: &[String]) -> Answer<String> {
             Err(usage("a job's name out of range", hint))
         };
     }
-    let program = argv.first().map_or("", String::as_str);
+    let is_led = argv.first().is_some_and(|first| first == PROGRAM);
+    let own = argv.get(if is_led { LED } else { 0 }).or(argv.first());
+    let program = own.map_or("", String::as_str);
     let file = program.rsplit('/').next().unwrap_or(program);
     let printable = file.chars().filter(|c| !is_unseen(*c));
     Ok(printable.take(limits::NAME_CHARS).collect())
@@ -266,6 +272,8 @@ mod tests {
     fn names() {
         let argv = ["x/y/tool".to_owned()];
         assert_eq!(name(None, &argv).unwrap(), "tool");
+        let led = [PROGRAM, "lead", "mpi", "./a.out", "x"].map(str::to_owned);
+        assert_eq!(name(None, &led).unwrap(), "a.out");
         assert_eq!(name(Some("my job".into()), &argv).unwrap(), "my job");
         assert_eq!(
             name(None, &["a".repeat(99)]).unwrap().len(),

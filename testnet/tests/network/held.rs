@@ -178,7 +178,7 @@ fn files(owner: &Owner, id: &str, dir: &Path) {
     let local = String::from_utf8(local.unwrap().stdout).unwrap()[..64].to_owned();
     owner.said(&["cluster", "put", id, from.to_str().unwrap(), "3:there"]);
     assert!(sum("there/large", &["--rank", "3"]).contains(&local));
-    owner.said(&["cluster", "get", id, "3:there", back.to_str().unwrap()]);
+    owner.said(&["cluster", "get", id, "rank3:there", back.to_str().unwrap()]);
     let small = from.join("small");
     fs::write(&small, "small").unwrap();
     owner.said(&["cluster", "put", id, small.to_str().unwrap(), "in/"]);
@@ -315,6 +315,8 @@ async fn a_cluster_is_held_by_its_owner() {
         "--max-price",
         "20",
     ];
+    let some = ["cluster", "new", "--array", "4", "--class", "small"];
+    assert_eq!(owner.code(&some), Some(2), "all its nodes or none");
     let cluster: ClusterRecord = serde_json::from_str(&owner.said(&words)).unwrap();
     assert!(cluster.ranks.iter().all(|rank| rank.running) && cluster.size == 4);
     let serves = |name: &str| {

@@ -54,12 +54,19 @@ fn usage(what: &str, why: impl Into<String>) -> CliError {
     CliError::new(Exit::USAGE, what, why, "see gridbay cluster --help")
 }
 
-/// The rank before a colon, and the path behind it; a colon in a path is no end of a rank.
+/// The rank before a colon, as `3` or by its name `rank3`, and the path behind it; a colon in a path
+/// is no end of a rank.
 fn of_rank(text: &str) -> (Option<&str>, &str) {
     let is_rank = |word: &str| word == "all" || word.parse::<u32>().is_ok();
     match text.split_once(':') {
-        Some((rank, path)) if is_rank(rank) => (Some(rank), path),
-        _ => (None, text),
+        Some((word, path)) => {
+            let rank = word.strip_prefix("rank").unwrap_or(word);
+            match is_rank(rank) {
+                true => (Some(rank), path),
+                false => (None, text),
+            }
+        }
+        None => (None, text),
     }
 }
 
@@ -188,6 +195,8 @@ mod tests {
     fn a_rank_stands_before_the_first_colon() {
         assert_eq!(of_rank("3:a/b"), (Some("3"), "a/b"));
         assert_eq!(of_rank("all:x"), (Some("all"), "x"));
+        assert_eq!(of_rank("rank3:x"), (Some("3"), "x"));
+        assert_eq!(of_rank("ranks:x"), (None, "ranks:x"));
         assert_eq!(of_rank("a:b"), (None, "a:b"));
         assert_eq!(of_rank("x"), (None, "x"));
         assert_eq!(of_rank("0:"), (Some("0"), ""));

@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Between two looks at a cluster that begins.
 const LOOK: Duration = Duration::from_millis(200);
+/// Until it is told where to ask what a cluster waits for.
+const HINT: Duration = Duration::from_secs(90);
 /// Time for ranks that run to take orders: their network has to stand.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -128,7 +130,7 @@ fn left(id: &JobId) -> CliError {
 }
 
 async fn until_it_runs(client: &Client, mut cluster: ClusterRecord) -> Result<JobId, CliError> {
-    let mut told = String::new();
+    let (mut told, mut hint) = (String::new(), Some(Instant::now() + HINT));
     while !cluster.ranks.iter().all(|rank| rank.running) {
         let run = cluster.ranks.iter().filter(|rank| rank.running).count();
         let now = format!(
@@ -139,6 +141,12 @@ async fn until_it_runs(client: &Client, mut cluster: ClusterRecord) -> Result<Jo
         if now != told {
             ui::note(&now);
             told = now;
+        }
+        if hint.take_if(|at| Instant::now() > *at).is_some() {
+            ui::note(&format!(
+                "gridbay job why {} tells what it waits for",
+                cluster.id
+            ));
         }
         if cluster.state.is_final() {
             let why = format!("cluster {} is {}", cluster.id, cluster.state.name());

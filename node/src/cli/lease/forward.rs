@@ -30,7 +30,7 @@ pub(in crate::cli) struct Forward {
 }
 
 pub(in crate::cli) fn forward(text: &str) -> Result<Forward, String> {
-    let form = || "want a port, a member and its port, as in 8080:rank0:80".to_owned();
+    let form = || "want a port, a member and its port, as in 8080:rank0:8000".to_owned();
     let (port, to) = text.split_once(':').ok_or_else(form)?;
     let (host, there) = to.rsplit_once(':').ok_or_else(form)?;
     let (port, there): (u16, u16) = match (port.parse(), there.parse()) {

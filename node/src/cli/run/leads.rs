@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, Default, Args)]
 pub(in crate::cli) struct Leads {
     /// Let connections to a port of this machine lead to a port of a task while the command runs,
-    /// as in 8080:rank0:80; port 0 is any that is free; can be repeated
+    /// as in 8080:rank0:8000; port 0 is any that is free; can be repeated
     #[arg(long, value_name = "PORT:RANK:PORT", value_parser = forward, conflicts_with = "detach")]
     forward: Vec<Forward>,
 }
