@@ -54,8 +54,8 @@ fn usage(what: &str, why: impl Into<String>) -> CliError {
     CliError::new(Exit::USAGE, what, why, "see gridbay cluster --help")
 }
 
-/// The rank before a colon, as `3` or by its name `rank3`, and the path behind it; a colon in a path
-/// is no end of a rank.
+/// The rank before a colon, as `3` or by its name `rank3`, and the path behind it; a colon in a
+/// path is no end of a rank.
 fn of_rank(text: &str) -> (Option<&str>, &str) {
     let is_rank = |word: &str| word == "all" || word.parse::<u32>().is_ok();
     match text.split_once(':') {
