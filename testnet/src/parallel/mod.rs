@@ -8,8 +8,8 @@ pub(crate) mod tools;
 
 use crate::network::{Network, cli};
 use crate::say::Progress;
-use anyhow::Context as _;
-use gridbay_node::api::types::ClusterRecord;
+use anyhow::{Context as _, ensure};
+use gridbay_node::api::types::{ClusterRecord, LeaseView};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -108,8 +108,7 @@ pub struct Setting<'a> {
 }
 
 /// Runs all programs, one after the other, on units that are leased for each; then, if they are to
-/// be, on a cluster that is held. A job that loses its lease begins anew, a program on a cluster
-/// fails: on busy machines a seller may miss a slot of two seconds.
+/// be, on a cluster that is held.
 ///
 /// # Errors
 /// A file cannot be written, the serial run of a program fails, or no cluster is to be had.
@@ -244,8 +243,19 @@ struct Held<'a> {
 
 impl<'a> Held<'a> {
     async fn new(network: &'a Network, buyer: &str) -> anyhow::Result<Held<'a>> {
-        let data = network.node(buyer).home.path();
-        let ranks = RANKS.to_string();
+        let node = network.node(buyer);
+        let (data, ranks, began) = (node.home.path(), RANKS.to_string(), Instant::now());
+        // Units of jobs that have just ended count as held until the slot does, and may be sold in
+        // place of the cluster's own, which then begins anew.
+        while !node
+            .client()
+            .get::<Vec<LeaseView>>("/leases")
+            .await?
+            .is_empty()
+        {
+            ensure!(began.elapsed() < KNOWN, "leases of jobs that ended go on");
+            tokio::time::sleep(LOOK).await;
+        }
         let words: Vec<&str> = ["-o", "json", "cluster", "new", "--time", HELD, "-n", &ranks]
             .into_iter()
             .chain(ORDER)
