@@ -97,7 +97,7 @@ impl Ran {
     }
 }
 
-/// Who runs programs, and where.
+/// The place of programs: a network, the node that leases for them, and their folder.
 pub struct Setting<'a> {
     /// Nodes that run.
     pub network: &'a Network,
