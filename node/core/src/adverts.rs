@@ -21,11 +21,11 @@ mod rate;
 pub use known::{ADVERTS, ADVERTS_PER_ACCOUNT};
 pub use rate::{AdvertRate, OF_ACCOUNT, OF_ALL, OF_NODE};
 
-use gridbay_ledger::State;
+use gridbay_ledger::{Offer, State};
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::advert::{Advert, AdvertLine, RoundTrip, SignedAdvert};
 use gridbay_protocol::codec;
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::offer::offer_id;
 use known::Known;
@@ -211,10 +211,15 @@ impl Adverts {
 
 /// Whether an advert names an offer that is on sale at its node.
 pub(crate) fn sells(state: &State, advert: &Advert) -> bool {
-    advert.lines.iter().any(|line| {
-        let offer = state.offer(&line.offer).filter(|o| o.active);
-        offer.is_some_and(|o| o.seller == advert.account && o.terms.node == advert.node)
-    })
+    let mut lines = advert.lines.iter();
+    lines.any(|line| on_sale(state, advert, &line.offer).is_some())
+}
+
+/// An offer that is on sale, by the account that speaks, at the node that it speaks of.
+pub(crate) fn on_sale<'a>(state: &'a State, advert: &Advert, offer: &OfferId) -> Option<&'a Offer> {
+    let offer = state.offer(offer).filter(|o| o.active)?;
+    let theirs = offer.seller == advert.account && offer.terms.node == advert.node;
+    theirs.then_some(offer)
 }
 
 fn lines_of(state: &State, account: AccountId, node: PublicKey) -> Vec<AdvertLine> {

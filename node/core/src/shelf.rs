@@ -5,7 +5,7 @@
 //! offer stands on the ledger, of this seller at this node; class, prices and terms are the
 //! ledger's, the free units are the seller's word.
 
-use crate::adverts::Adverts;
+use crate::adverts::{Adverts, on_sale};
 use crate::query::roundtrip;
 use crate::query::subject::{Line, Subject};
 use gridbay_ledger::State;
@@ -57,10 +57,7 @@ impl Shelf {
         let number = |(index, class): (usize, &Class)| (class.key.id(), index);
         let numbers: BTreeMap<_, _> = state.classes().iter().enumerate().map(number).collect();
         let item = |advert: &Advert, offer: OfferId| {
-            let standing = state.offer(&offer).filter(|o| o.active)?;
-            let terms: &OfferTerms = &standing.terms;
-            let theirs = standing.seller == advert.account && terms.node == advert.node;
-            theirs.then_some(())?;
+            let terms: &OfferTerms = &on_sale(state, advert, &offer)?.terms;
             Some(Item {
                 offer,
                 class: *numbers.get(&terms.class)?,

@@ -1,7 +1,7 @@
 //! Where relays are to be had: from those that say so in their adverts, and from founders, which
 //! give by default and need not sell anything.
 
-use crate::adverts::{Adverts, sells};
+use crate::adverts::{Adverts, on_sale, sells};
 use crate::relay::{GIVES, SELLS};
 use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
@@ -47,13 +47,12 @@ impl<'a> Carriers<'a> {
     /// Units that may be bought at once to relay.
     pub(super) fn sold(&self) -> Vec<Carrier> {
         let carrier = |advert: &Advert, offer: OfferId| {
-            let known = self.state.offer(&offer).filter(|o| o.active)?;
-            let theirs = known.seller == advert.account && known.terms.node == advert.node;
+            let known = on_sale(self.state, advert, &offer)?;
             Some(Carrier {
                 node: advert.node,
                 class: known.terms.class,
                 offer,
-                price: known.terms.buy_price.filter(|_| theirs)?,
+                price: known.terms.buy_price?,
             })
         };
         let lines = self.saying(SELLS).flat_map(|advert| {
