@@ -78,6 +78,6 @@ pub use refusal::{
     Refusal, SEAT_WORDS, SeatRefusal, Unbookable,
 };
 pub use roots::{record_key, record_value};
-pub use sell::Quote;
+pub use sell::{FreeAhead, InForce, JobInForce, Quote};
 pub use snapshot::SnapshotError;
 pub use state::State;

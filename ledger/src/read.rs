@@ -121,6 +121,20 @@ impl State {
         let founder = self.constitution.members.get(account);
         founder.map(|founder| founder.name.as_str())
     }
+    /// Founding members with their names, in the order of their accounts.
+    pub fn members(&self) -> impl Iterator<Item = (&AccountId, &str)> {
+        let members = self.constitution.members.iter();
+        members.map(|(account, founder)| (account, founder.name.as_str()))
+    }
+    /// The account of the founding member with a name, if exactly one has it.
+    pub fn member_named(&self, name: &str) -> Option<AccountId> {
+        let members = self.constitution.members.iter();
+        let mut named = members.filter(|(_, founder)| founder.name == name);
+        match (named.next(), named.next()) {
+            (Some((account, _)), None) => Some(*account),
+            _ => None,
+        }
+    }
     /// An account.
     pub fn account(&self, id: &AccountId) -> Option<&Account> {
         self.records.accounts.get(id)

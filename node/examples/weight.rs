@@ -48,7 +48,7 @@ fn main() -> Result<(), Error> {
         busy("light", 1_000, seconds)?,
     ];
     for spec in &specs {
-        executor.prepare(&spec.job)?;
+        executor.prepare(&spec.job, spec.limits.disk_bytes)?;
     }
     for spec in &specs {
         executor.start(spec)?;

@@ -7,10 +7,22 @@ macro_rules! named {
         pub enum $type:ident { $($(#[$about:meta])* $variant:ident = $name:literal,)* }
     ) => {
         gridbay_protocol::named! {
-            $(#[$doc])*
             #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
             #[derive(::serde::Serialize, ::serde::Deserialize)]
+            $(#[$doc])*
             pub enum $type as name { $($(#[$about])* #[serde(rename = $name)] $variant = $name,)* }
         }
+
+        // A derived one does not see the names.
+        impl ::utoipa::PartialSchema for $type {
+            fn schema() -> ::utoipa::openapi::RefOr<::utoipa::openapi::Schema> {
+                ::utoipa::openapi::ObjectBuilder::new()
+                    .schema_type(::utoipa::openapi::Type::String)
+                    .enum_values(Some($type::ALL.map($type::name)))
+                    .into()
+            }
+        }
+
+        impl ::utoipa::ToSchema for $type {}
     };
 }

@@ -87,6 +87,7 @@ pub struct SavingsTax {
 
 /// The recipients of the tax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Redistribution {
     /// All members by their shares.

@@ -49,14 +49,18 @@ pub const KEEPERS_ASKED: usize = 8;
 
 /// How a job keeps its progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Checkpoint {
     /// Folder of its checkpoint: a path below the work directory.
+    #[cfg_attr(feature = "schema", schema(min_length = 1, max_length = 1024))]
     pub folder: String,
     /// Seconds that it wants between the notice of its end and the end. The owner of the machine
     /// may allow less.
+    #[cfg_attr(feature = "schema", schema(minimum = 1, maximum = 600))]
     pub grace_seconds: u32,
     /// Seconds between two checkpoints while it runs.
+    #[cfg_attr(feature = "schema", schema(minimum = 1, maximum = 86_400))]
     pub every_seconds: u32,
 }
 

@@ -112,10 +112,15 @@ pub struct Concerned {
     pub orders: Vec<OrderId>,
 }
 
+/// Leaf of the effects log, of an effect's canonical bytes.
+pub fn leaf_of(effect: &[u8]) -> [u8; 32] {
+    hash(Domain::Effect, &[effect])
+}
+
 impl Effect {
     /// Leaf of the effects log.
     pub fn leaf(&self) -> [u8; 32] {
-        hash(Domain::Effect, &[&codec::encode(self)])
+        leaf_of(&codec::encode(self))
     }
     /// The auction that it records; `None` if it records none.
     pub fn auction(&self) -> Option<Auction<'_>> {

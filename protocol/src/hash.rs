@@ -84,6 +84,10 @@ named! {
         LeaseTag = "gridbay/lease-tag/1",
         /// Order to a rank of a cluster that is held.
         RankOrder = "gridbay/rank-order/1",
+        /// Order of an owner to a node.
+        OwnerOrder = "gridbay/owner-order/1",
+        /// Secret, asker and number to the proof that a node made a challenge.
+        OwnerChallenge = "gridbay/owner-challenge/1",
     }
 }
 

@@ -84,11 +84,14 @@ pub struct Bootstrap {
 /// Why an invitation is refused before it is tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
-    /// Not `gridbay1` and base32.
-    #[error("not an invitation: it starts with gridbay1 and has letters and digits only")]
+    /// It does not begin as one.
+    #[error("not an invitation: one starts with gridbay1")]
     Text,
+    /// It begins as one, and the rest is no base32 or too long.
+    #[error("an invitation that is cut or mistyped")]
+    Cut,
     /// Broken inside.
-    #[error("a broken invitation")]
+    #[error("an invitation that is cut or mistyped")]
     Bytes(#[from] CodecError),
     /// The token's seed does not belong to the grant, or the inviter did not sign it.
     #[error("a forged invitation")]
@@ -113,11 +116,11 @@ impl Invitation {
             .strip_prefix(PREFIX)
             .ok_or(InvitationError::Text)?;
         if body.len() > limits::INVITATION_BYTES * 2 {
-            return Err(InvitationError::Text);
+            return Err(InvitationError::Cut);
         }
         let bytes = data_encoding::BASE32_NOPAD
             .decode(body.to_ascii_uppercase().as_bytes())
-            .map_err(|_| InvitationError::Text)?;
+            .map_err(|_| InvitationError::Cut)?;
         let invitation: Invitation = codec::decode(&bytes, limits::INVITATION_BYTES)?;
         if !invitation.bootstrap_is_valid() {
             return Err(InvitationError::Range);
@@ -180,10 +183,10 @@ mod tests {
     fn text_round_trip_and_forgeries() {
         let good = sample();
         assert_eq!(Invitation::from_text(&good.to_text()), Ok(good.clone()));
-        assert_eq!(
-            Invitation::from_text("gridbay1!!"),
-            Err(InvitationError::Text)
-        );
+        for cut in ["gridbay1", "gridbay1!!", "gridbay1abc", "gridbay1abcd"] {
+            let told = Invitation::from_text(cut).unwrap_err().to_string();
+            assert_eq!(told, "an invitation that is cut or mistyped", "{cut}");
+        }
         assert_eq!(Invitation::from_text("hello"), Err(InvitationError::Text));
         let mut forged = good.clone();
         forged.token_seed = [9; 32];

@@ -9,13 +9,16 @@ use serde::{Deserialize, Serialize};
 
 /// One input file, staged by its content hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct InputFile {
     /// Path below the job's work directory; relative, no `..`.
+    #[cfg_attr(feature = "schema", schema(min_length = 1, max_length = 4096))]
     pub path: String,
     /// Hash of the content.
     pub content: ContentId,
     /// Size in bytes.
+    #[cfg_attr(feature = "schema", schema(maximum = 1_073_741_824))]
     pub bytes: u64,
     /// Whether it may be executed.
     pub executable: bool,
@@ -152,6 +155,7 @@ impl ContentHasher {
 
 /// How a job's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum JobExit {
     /// Ended by itself with this code.

@@ -11,7 +11,7 @@
 //! are the two ways in; [`validator`], [`vote`], [`election`] and [`beacon`] serve consensus;
 //! [`calendar`] counts heights into rounds and slots; [`checkpoint`] is what a job keeps of its
 //! progress; [`limits`] bounds everything; [`fixed`] and [`apportion`] are arithmetic;
-//! [`splitmix`] draws test cases from a seed.
+//! [`splitmix`] draws test cases from a seed; [`told`] has the words of refusals for people.
 //!
 //! The crate is pure: no I/O, no clock, no randomness, no threads, and no floats in anything that
 //! is signed, cleared or paid.
@@ -57,9 +57,12 @@ pub mod payment;
 pub mod policy;
 pub mod receipt;
 pub mod record;
+#[cfg(feature = "schema")]
+mod schema;
 pub mod seats;
 pub mod splitmix;
 pub mod stage;
+pub mod told;
 pub mod units;
 pub mod validator;
 pub mod vote;

@@ -3,6 +3,7 @@
 use crate::codec::CodecError;
 use crate::ids::NetworkId;
 use crate::order::{ContractFault, Flaw};
+use crate::told::Told;
 
 /// Why bytes are no well-formed entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +31,35 @@ pub enum Malformed {
 }
 
 impl Malformed {
+    /// Its own words, with what they tell people; those of orders and contracts are theirs.
+    pub const WORDS: &[Told] = &[
+        Told::new(
+            "bytes",
+            "Not the canonical bytes of an entry",
+            "sign it with this program",
+        ),
+        Told::new(
+            "network",
+            "An entry for another network",
+            "join that network",
+        ),
+        Told::new(
+            "range",
+            "A value out of range in an entry that is no order",
+            "check it against the limits",
+        ),
+    ];
+    /// The way out.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Malformed::Order { flaw, .. } => flaw.told().hint,
+            Malformed::Contract(_) => ContractFault::HINT,
+            own => {
+                let told = Self::WORDS.iter().find(|told| told.word == own.word());
+                told.map_or("", |told| told.hint)
+            }
+        }
+    }
     /// The reason in a word.
     pub fn word(&self) -> &'static str {
         match self {

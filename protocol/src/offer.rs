@@ -21,6 +21,7 @@ pub enum Reclaim {
 /// The mechanism an offer sells under first. Idle units spill into the auction, unless it says
 /// otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Primary {
     /// Sealed bids, cleared by the Ausubel auction; also open to buy-it-now.
@@ -56,24 +57,30 @@ pub enum Way {
 
 /// How a seller plans time-malleable jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeadlineTerms {
     /// Least gain of revenue for which a job is accepted, millionths of its highest price, 0 to
     /// 1,000,000.
+    #[cfg_attr(feature = "schema", schema(maximum = 1_000_000))]
     pub min_gain_ppm: u32,
     /// The seller's stake on each accepted job, millionths of its highest price, 0 to 1,000,000:
     /// the buyer's if the seller makes the job miss its hard deadline.
+    #[cfg_attr(feature = "schema", schema(maximum = 1_000_000))]
     pub bond_ppm: u32,
 }
 
 /// How a pool is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PoolTerms {
     /// The most of each resource type that one sponsor's users may hold, millionths, 1 to
     /// 1,000,000.
+    #[cfg_attr(feature = "schema", schema(minimum = 1, maximum = 1_000_000))]
     pub cap_ppm: u32,
     /// Sixteenths of the exponent alpha, 0 (equal shares) to 16 (in proportion to the budgets).
+    #[cfg_attr(feature = "schema", schema(maximum = 16))]
     pub sixteenths: u32,
 }
 

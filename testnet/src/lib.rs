@@ -5,6 +5,7 @@
 //! of the words of the node's own command line; so `cargo run -p gridbay-testnet` builds all that
 //! is needed.
 
+mod appliance;
 mod bench;
 mod cmd;
 mod demo;
@@ -14,9 +15,11 @@ pub mod lab;
 mod market;
 mod model;
 pub mod network;
+mod page;
 pub mod parallel;
 mod probe;
 mod say;
+mod top;
 
 pub use network::word::NODE_WORD;
 pub use say::Progress;

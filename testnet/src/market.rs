@@ -63,6 +63,7 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
     }
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(JobRequest {
+        project: None,
         worth: None,
         name: Some(ask.name.clone()),
         want: Want {

@@ -163,10 +163,8 @@ impl Index {
         fresh: &BTreeMap<OrderId, AccountId>,
     ) -> BTreeSet<AccountId> {
         let owner = |order: &OrderId| {
-            fresh.get(order).copied().or_else(|| {
-                let bytes = self.rows.get(&key(b'o', &[order.as_bytes()]))?;
-                Some(AccountId(bytes.try_into().ok()?))
-            })
+            let fresh = fresh.get(order).copied();
+            fresh.or_else(|| self.order_account(order))
         };
         let concerned = effect.concerns();
         let owners = concerned.orders.iter().filter_map(owner);
@@ -184,15 +182,22 @@ impl Index {
         let bytes = self.rows.get(key)?.try_into().ok()?;
         Some(u64::from_be_bytes(bytes))
     }
-    /// The history of an account before a height, latest first, at most `limit` lines.
+    /// The account that made an order.
+    pub(crate) fn order_account(&self, order: &OrderId) -> Option<AccountId> {
+        let bytes = self.rows.get(&key(b'o', &[order.as_bytes()]))?;
+        Some(AccountId(bytes.try_into().ok()?))
+    }
+    /// The history of an account before a place (height, position), latest first, at most `limit`
+    /// lines.
     pub(crate) fn history(
         &self,
         account: &AccountId,
-        before: u64,
+        (height, position): (u64, u32),
         limit: usize,
     ) -> Vec<HistoryItem> {
         let prefix = key(b'a', &[account.as_bytes()]);
-        let end = key(b'a', &[account.as_bytes(), &before.to_be_bytes()]);
+        let (height, position) = (height.to_be_bytes(), position.to_be_bytes());
+        let end = key(b'a', &[account.as_bytes(), &height, &position]);
         let keys = self
             .rows
             .last(&prefix, &end, limit.min(limits::HISTORY_ROWS));
@@ -209,12 +214,27 @@ impl Index {
             effect: codec::decode(&effect, EFFECT_BYTES).ok()?,
         })
     }
-    /// Auctions before a place (height, position), latest first, at most `limit`.
-    pub(crate) fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
-        let end = key(b'c', &[&before.0.to_be_bytes(), &before.1.to_be_bytes()]);
-        let keys = self.rows.last(b"c", &end, limit.min(limits::HISTORY_ROWS));
-        let items = keys.iter().map(|row| self.item(row.get(1..)?));
-        items.flatten().collect()
+    /// Auctions between two places (height, position), both left out, latest first, at most
+    /// `limit`: their places and the canonical bytes of their effects.
+    pub(crate) fn auctions(
+        &self,
+        after: (u64, u32),
+        before: (u64, u32),
+        limit: usize,
+    ) -> Vec<((u64, u32), Vec<u8>)> {
+        let at = |(height, position): (u64, u32)| {
+            key(b'c', &[&height.to_be_bytes(), &position.to_be_bytes()])
+        };
+        // The first key behind that of the place.
+        let mut start = at(after);
+        start.push(0);
+        let limit = limit.min(limits::HISTORY_ROWS);
+        let keys = self.rows.last(&start, &at(before), limit);
+        let auction = |row: &Vec<u8>| {
+            let place = row.get(1..)?;
+            Some((place_of(place)?, self.rows.get(&key(b'f', &[place]))?))
+        };
+        keys.iter().filter_map(auction).collect()
     }
     /// Where an auction is.
     pub(crate) fn auction_place(&self, id: &[u8; 32]) -> Option<(u64, u32)> {
@@ -222,11 +242,9 @@ impl Index {
     }
     /// Canonical bytes of the effects of a block, in order.
     pub(crate) fn effects(&self, height: u64) -> Vec<Vec<u8>> {
-        let at = height.to_be_bytes();
-        let row = |position: u32| {
-            let place = position.to_be_bytes();
-            self.rows.get(&key(b'f', &[&at, &place]))
-        };
-        (0..).map_while(row).collect()
+        let start = key(b'f', &[&height.to_be_bytes()]);
+        let end = height.checked_add(1);
+        let end = end.map_or(vec![b'g'], |next| key(b'f', &[&next.to_be_bytes()]));
+        self.rows.values(&start, &end)
     }
 }

@@ -113,6 +113,15 @@ impl File {
             keys.collect::<Result<_, _>>().map_err(wrong)
         })
     }
+    fn values(&self, start: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        self.with(|db| {
+            let reading = db.begin_read().map_err(wrong)?;
+            let table = reading.open_table(TABLE).map_err(wrong)?;
+            let rows = table.range(start..end).map_err(wrong)?;
+            let values = rows.map(|row| row.map(|(_, value)| value.value().to_vec()));
+            values.collect::<Result<_, _>>().map_err(wrong)
+        })
+    }
 }
 
 /// The rows read; none, with a warning, if the file failed.
@@ -185,6 +194,19 @@ impl Rows {
                 .collect(),
         }
     }
+    /// The values of all keys from `start` on and before `end`, ascending.
+    pub(crate) fn values(&self, start: &[u8], end: &[u8]) -> Vec<Vec<u8>> {
+        if start >= end {
+            return Vec::new();
+        }
+        match self {
+            Rows::File(file) => read(file.values(start, end)),
+            Rows::Memory(map) => map
+                .range::<[u8], _>((Bound::Included(start), Bound::Excluded(end)))
+                .map(|(_, value)| value.clone())
+                .collect(),
+        }
+    }
 }
 
 /// Removes a directory of rows that nobody has open.
@@ -224,6 +246,9 @@ mod tests {
             assert_eq!(last, [b"k\x09", b"k\x08", b"k\x07"]);
             assert_eq!(rows.last(b"k\x63", b"l", 9).len(), 2);
             assert!(rows.last(b"l", b"k", 9).is_empty());
+            let values = rows.values(b"k\x06", b"k\x08");
+            assert_eq!(values, [vec![6; 100], b"new".to_vec()]);
+            assert!(rows.values(b"l", b"k").is_empty());
         }
     }
 

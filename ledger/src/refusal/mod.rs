@@ -97,7 +97,7 @@ refusals! {
     OfferQuota { account: AccountId, limit: usize } = "offer_quota", later:
         "account {account} has {limit} offers, as many as it may",
         "withdraw an offer, or put more units into one";
-    /// The class has as many units on offer as it may.
+    /// The class has as many units on offer as it may, with what is kept for other institutions.
     ClassUnits {
         class: ClassId,
         /// Units with this offer and what is kept for institutions that offer less than their part.
@@ -145,7 +145,7 @@ refusals! {
     NotABid(OrderId) = "not_a_bid", later:
         "order {0} is no opened bid",
         "amend bids only; others have a price of their own";
-    /// An amendment that changes more than prices, budget and how long the bid stands.
+    /// An amendment changes class, units, slots or work of its order.
     Reshaped(OrderId) = "reshaped", later:
         "an amendment changes class, units, slots or work of order {0}",
         "change prices, budget or patience only, or order anew";
@@ -190,8 +190,8 @@ refusals! {
     Surcharge(Credits) = "surcharge", never:
         "a surcharge of {0}, where nobody is evicted",
         "leave the surcharge out, and wait instead";
-    /// The offer takes no jobs by deadlines: it does not exist, is of another class, sells under
-    /// another mechanism, is suspended, or is about to be reduced or withdrawn.
+    /// The offer takes no jobs by deadlines: it is not there, of another class, sells otherwise, or
+    /// is about to be reduced or withdrawn.
     NotPlanned(OfferId) = "not_planned", later:
         "offer {0} takes no jobs by deadlines",
         "list the offers that are sold by deadline";
@@ -207,7 +207,7 @@ refusals! {
     JobQuota { account: AccountId, offer: OfferId } = "job_quota", later:
         "offer {offer} has no room for another job of account {account}",
         "wait until a job ends, or ask another seller";
-    /// No pool under this id sells shares.
+    /// The offer is no pool that sells shares.
     NoPool(OfferId) = "no_pool", later:
         "offer {0} is no pool that sells shares",
         "choose an offer whose mechanism is share";
@@ -264,8 +264,7 @@ refusals! {
     HeartbeatTwice { seller: AccountId, slot: u64 } = "heartbeat_twice", later:
         "seller {seller} gave a sign of life in slot {slot}",
         "nothing to do: one a slot is enough";
-    /// The account has no acknowledged units of the offer in that slot of the lease, and nothing of
-    /// it is held.
+    /// The slot is neither running on acknowledged units of that offer for this buyer, nor held.
     NothingToComplain { lease: LeaseId, offer: OfferId, slot: u64 } = "nothing_to_complain", later:
         "slot {slot} of lease {lease} at offer {offer} cannot be complained of",
         "complain in the slot, or while its pay is held";

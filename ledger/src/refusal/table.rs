@@ -9,7 +9,7 @@ macro_rules! refusals {
         $(#[$doc:meta])*
         [$($copy:ident),*] $type:ident, $words:ident;
         $(
-            $(#[$about:meta])*
+            $(#[doc = $about:literal])+
             $name:ident $(($($tuple:tt)*))? $({ $($fields:tt)* })? = $word:literal, $when:ident:
             $text:tt, $hint:literal;
         )*
@@ -20,15 +20,17 @@ macro_rules! refusals {
         #[expect(missing_docs, reason = "the text of a refusal tells what its fields are")]
         pub enum $type {
             $(
-                $(#[$about])*
+                $(#[doc = $about])+
                 #[error($text)]
                 $name $(($($tuple)*))? $({ $($fields)* })?,
             )*
             $($($(#[$inside])* #[error(transparent)] $inner(#[from] $kind),)*)?
         }
 
-        /// All words of this kind of refusal.
-        pub const $words: &[&str] = &[$($word),*];
+        /// All words of this kind of refusal, with what they tell people.
+        pub const $words: &[gridbay_protocol::told::Told] = &[
+            $(gridbay_protocol::told::Told::new($word, concat!($($about),+), $hint)),*
+        ];
 
         impl $type {
             /// The reason in a word, as users and programs see it everywhere.

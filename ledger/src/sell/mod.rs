@@ -18,7 +18,8 @@ pub(crate) mod reservation;
 pub(crate) mod sealed;
 pub(crate) mod share;
 
-pub use deadline::Quote;
+pub use deadline::{InForce, JobInForce, Quote};
+pub use reservation::FreeAhead;
 
 use crate::record::{Live, Order, Way};
 use crate::view::{Floor, Money};

@@ -131,6 +131,18 @@ fn a_job_from_order_to_payment() {
     check_planning(planning);
     let place = planning.plan[0];
     assert_eq!((place.units, place.done, place.pay.micros()), (4, 4, 734));
+    let told = world.state.plan_in_force(&planning.offer).unwrap();
+    assert_eq!(
+        (told.slot, told.capacity),
+        (planning.slot, planning.capacity)
+    );
+    let own = &told.jobs[0];
+    assert_eq!(
+        (own.order, own.units, own.done, own.pay),
+        (id, 4, 4, place.pay)
+    );
+    assert_eq!((own.first, own.soft, own.hard, own.left), (2, 3, 6, 10));
+    assert_eq!(own.bond, credits(250));
     let lease = world.lease_of(&id);
     world.deliver(1, lease);
     world.until(24);

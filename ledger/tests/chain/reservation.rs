@@ -71,6 +71,15 @@ fn from_an_order_to_a_settled_lease() {
         "the first slot bears the remainder"
     );
     assert_eq!(world.state.order(&order).unwrap().lease, None);
+    let (first, ahead) = world.state.free_ahead(&world.class);
+    let free = |n: u8| {
+        let offer = world.offer_of(n, 1);
+        let of = ahead.iter().find(|one| one.offer == offer).unwrap();
+        (of.units, of.free[..4].to_vec())
+    };
+    assert_eq!(first, 3);
+    assert_eq!(free(1), (2, vec![0, 0, 0, 2]));
+    assert_eq!(free(3), (2, vec![1, 1, 1, 2]));
     world.until(23);
     assert_eq!(world.state.leases().count(), 0);
 

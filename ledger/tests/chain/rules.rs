@@ -177,6 +177,30 @@ fn a_running_job_does_not_move_to_a_unit_that_asks_the_same() {
     assert_eq!(shares(&world, &orders[0]), one(held));
 }
 
+#[test]
+fn units_of_a_bid_that_ended_are_no_reason_to_move() {
+    for switch_cost in [0, 4] {
+        let (mut world, first, _) = one_runs(switch_cost);
+        let other = world.offer(4, 1, 1, 10, None);
+        world.all(vec![other]);
+        world.until(21);
+        // The second bid begins in the middle of the slot, while the first one's lease runs.
+        let second = world.bids(&[(3, bid(&world, &[(1, 50)], 9))])[0];
+        world.until(28);
+        let own = one(world.offer_of(4, 1));
+        assert_eq!(shares(&world, &second), own);
+        let lease = world.lease_of(&second);
+        world.deliver(4, lease);
+        let cancel = world.by(2, EntryBody::Cancel { order: first[0] });
+        world.all(vec![cancel]);
+        let effects = world.until(32);
+        assert!(order_ends(&effects).contains(&(first[0], OrderEnd::Cancelled)));
+        let record = only(&effects);
+        assert_eq!((record.offers.len(), &record.held), (2, &own));
+        assert_eq!(shares(&world, &second), own);
+    }
+}
+
 /// The new seller fails at 34, with 6 of 8 heights to go; between boundaries switching costs
 /// nothing.
 fn fails_and_is_taken_again(mut world: World, order: OrderId) {

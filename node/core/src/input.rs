@@ -4,6 +4,7 @@ use crate::adverts::{About, Heard};
 use crate::agent::{AgentReply, AgentRequest, Phase, RunId};
 use crate::buy::NewOrder;
 use crate::key::OrderKey;
+use crate::project::{ProjectBounds, ProjectMark};
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::checkpoint::Snapshot;
 use gridbay_protocol::entry::SignedEntry;
@@ -158,6 +159,8 @@ pub enum Input {
 pub enum Command {
     /// Place an order. The record is durable before the reply.
     Order(Box<NewOrder>),
+    /// The same for a project, if it fits into the bounds.
+    ProjectOrder(Box<NewOrder>, ProjectMark, ProjectBounds),
     /// Cancel an order.
     Cancel(OrderKey),
     /// Make this node a member of the networks of an order's leases, or none any more.
@@ -202,6 +205,8 @@ pub enum Command {
         /// Keys of the new account.
         keys: Vec<AccountKey>,
     },
-    /// Take no new leases, and hold the node's offers back until it is started again.
+    /// Take no new leases, and hold the node's offers back until it is started again or resumes.
     Drain,
+    /// Take new leases again, and set the offers that were held back.
+    Resume,
 }

@@ -32,7 +32,9 @@ impl Joining {
     /// The opening entry, if none is on its way. A token opens one account however often it is
     /// tried: of two attempts the ledger takes one.
     pub(crate) fn entry_due(&mut self, state: &State) -> Option<SignedEntry> {
-        if state.height() < self.valid_until {
+        // While this node is behind it may not know the inviter yet, and would refuse the entry.
+        let inviter = &self.invitation.grant.grant.inviter;
+        if state.height() < self.valid_until || state.account(inviter).is_none() {
             return None;
         }
         self.valid_until = state.height() + ATTEMPT_HEIGHTS;
@@ -90,5 +92,56 @@ impl Core {
             .and_then(|joining| joining.entry_due(state))
             .into_iter()
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::AccountId;
+    use gridbay_protocol::invitation::{Grant, SignedGrant};
+    use gridbay_sample as sample;
+
+    fn key(n: u8) -> SecretKey {
+        SecretKey::from_seed(&[n; 32])
+    }
+
+    fn joining(state: &State, inviter: AccountId) -> Joining {
+        let network = state.network();
+        let grant = Grant {
+            inviter,
+            key: key(1).public(),
+            token: key(2).public(),
+            endowment: Credits::ZERO,
+            valid_until: 1_000,
+        };
+        let invitation = Invitation {
+            network,
+            grant: SignedGrant::new(&network, grant, &key(1)),
+            token_seed: [2; 32],
+            bootstrap: vec![],
+        };
+        Joining::new(invitation, vec![])
+    }
+
+    #[test]
+    fn a_newcomer_tries_once_it_knows_its_inviter_and_then_now_and_then() {
+        let founder = gridbay_protocol::genesis::Member {
+            validator: Some(sample::validator(key(3).public(), key(4).public(), [5; 32])),
+            ..sample::member("founder", key(1).public(), Credits::ZERO)
+        };
+        let class = sample::class("small", 1, 512, 100);
+        let genesis = sample::genesis("joining", vec![class], vec![founder]);
+        let state = State::genesis(&genesis).expect("sound");
+        let known = state.account_of(&key(1).public()).expect("a member");
+
+        let mut early = joining(&state, AccountId([9; 32]));
+        assert!(early.entry_due(&state).is_none());
+        assert_eq!(early.valid_until, 0, "it tries as soon as it can");
+
+        let mut due = joining(&state, known);
+        assert!(due.entry_due(&state).is_some());
+        assert!(due.entry_due(&state).is_none());
+        assert_eq!(due.valid_until, ATTEMPT_HEIGHTS);
     }
 }

@@ -7,8 +7,8 @@
 //! node's body, the simulator) performs them in order.
 //!
 //! Beside the machine: [`frame`] puts messages of nodes on a stream; [`cases`] clears markets told
-//! in JSON, for people and for vectors; [`learn`] estimates the worth of resources to a job from
-//! its past runs.
+//! in JSON, for people and for vectors; [`told`] has every refusal's words for people; [`learn`]
+//! estimates the worth of resources to a job from its past runs.
 
 pub mod adverts;
 pub mod agent;
@@ -30,6 +30,7 @@ pub mod needs;
 pub mod overlay;
 mod owner;
 pub mod presence;
+pub mod project;
 pub mod provider;
 pub mod query;
 pub mod relay;
@@ -39,6 +40,8 @@ pub mod seller;
 mod sent;
 pub mod shelf;
 mod signer;
+pub mod steer;
+pub mod told;
 mod wallet;
 pub mod withheld;
 

@@ -1,12 +1,14 @@
 //! The owner's commands: entries of the node's account, orders to the agents, offers held back.
 
 use crate::buy::{Desk, NewOrder};
+use crate::buyer::{PROJECT_ORDERS, ProjectUse};
 use crate::core::Core;
 use crate::effect::Effect;
 use crate::input::{Command, CommandToken, Now};
 use crate::join::Joining;
 use crate::key::OrderKey;
 use crate::needs;
+use crate::project::{ProjectBounds, ProjectMark};
 use crate::reply::{Refused, Reply};
 use crate::signer::Signer;
 use crate::wallet;
@@ -171,6 +173,33 @@ impl Core {
         Ok(Reply::Done)
     }
 
+    /// Takes an order that was checked in this step.
+    fn order(
+        &mut self,
+        now: Now,
+        order: NewOrder,
+        project: Option<ProjectMark>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        let Some(account) = self.account else {
+            return Ok(Reply::Refused(Refused::no_account()));
+        };
+        let key: OrderKey = order.key;
+        // The first one under a key stays, or its money would be sought by nobody.
+        if self.buyer.order(&key).is_some() {
+            return Ok(Reply::Ordered(key));
+        }
+        let signer = Signer {
+            account,
+            key: &self.key,
+        };
+        let state = self.host.state();
+        let added = self.buyer.add(order, project, state, &signer);
+        effects.push(added.save);
+        self.submit(now, added.submits, effects)?;
+        Ok(Reply::Ordered(key))
+    }
+
     fn command_of_agents(
         &mut self,
         now: Now,
@@ -178,20 +207,8 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<Reply, Fault> {
         match command {
-            Command::Order(order) => {
-                let Some(account) = self.account else {
-                    return Ok(Reply::Refused(Refused::no_account()));
-                };
-                let key: OrderKey = order.key;
-                let signer = Signer {
-                    account,
-                    key: &self.key,
-                };
-                let added = self.buyer.add(*order, self.host.state(), &signer);
-                effects.push(added.save);
-                self.submit(now, added.submits, effects)?;
-                Ok(Reply::Ordered(key))
-            }
+            Command::Order(order) => self.order(now, *order, None, effects),
+            Command::ProjectOrder(order, mark, _) => self.order(now, *order, Some(mark), effects),
             Command::Cancel(key) => {
                 let known = self.buyer.cancel(&key);
                 self.heeded(now, (!known).then(|| Refused::no_order(&key)), effects)
@@ -227,17 +244,29 @@ impl Core {
                 self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
-            Command::Drain => {
-                self.drain();
-                self.after_block(now, effects)?;
-                Ok(Reply::Done)
-            }
+            Command::Drain => self.take_leases(false, now, effects),
+            Command::Resume => self.take_leases(true, now, effects),
             Command::SetOffer(_)
             | Command::WithdrawOffer(_)
             | Command::Transfer { .. }
             | Command::CloseAccount(_)
             | Command::Contract(_) => Ok(Reply::Done),
         }
+    }
+
+    /// Whether new leases are taken from now on.
+    fn take_leases(
+        &mut self,
+        take: bool,
+        now: Now,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        match take {
+            true => self.seller.resume(),
+            false => self.drain(),
+        }
+        self.after_block(now, effects)?;
+        Ok(Reply::Done)
     }
 }
 
@@ -264,6 +293,11 @@ fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused>
             check_order(core, order)?;
             None
         }
+        Command::ProjectOrder(order, mark, bounds) => {
+            check_order(core, order)?;
+            check_project(core, order, mark, bounds)?;
+            None
+        }
         Command::Amend {
             order,
             steps,
@@ -278,7 +312,8 @@ fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused>
         | Command::Admit(..)
         | Command::Visit(..)
         | Command::Join { .. }
-        | Command::Drain => None,
+        | Command::Drain
+        | Command::Resume => None,
     })
 }
 
@@ -309,6 +344,26 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
     wallet::check_funds(state, &account, needed)
 }
 
+/// An order of a project must fit beside the others. It is kept in the same step, so that no two
+/// are measured against the same rest of a budget.
+fn check_project(
+    core: &Core,
+    order: &NewOrder,
+    mark: &ProjectMark,
+    bounds: &ProjectBounds,
+) -> Result<(), Refused> {
+    if core.buyer.order(&order.key).is_some() {
+        return Ok(());
+    }
+    let agents = || core.buyer.orders().map(|(_, agent)| agent);
+    if agents().filter(|agent| agent.project().is_some()).count() >= PROJECT_ORDERS {
+        let why = format!("this node keeps {PROJECT_ORDERS} orders of projects already");
+        return Err(Refused::invalid("project", &why, "order without a project"));
+    }
+    let used = ProjectUse::of(agents(), &mark.project, &bounds.time_ms);
+    used.fits(mark, order.tasks, bounds)
+}
+
 /// The order must be an own bid that is not over; see [`NewOrder::check_amendment`].
 fn check_amendment(
     core: &Core,
@@ -322,6 +377,14 @@ fn check_amendment(
     let agent = agent.filter(|agent| !agent.is_over());
     let agent = agent.ok_or_else(|| Refused::no_order(key))?;
     let id = agent.id.unwrap_or_default();
+    if let (Some(mark), Some(budget)) = (agent.project(), budget)
+        && budget > mark.most
+    {
+        let (project, most) = (&mark.project, mark.most);
+        let why = format!("project {project} counts on {most} for this order at the most");
+        let hint = "keep the budget, or cancel the order and send another";
+        return Err(Refused::invalid("project", &why, hint));
+    }
     let needed = agent.order().check_amendment(&id, steps, budget, state)?;
     wallet::check_funds(state, &account, needed)
 }

@@ -36,9 +36,6 @@ pub struct Refused {
     pub hint: String,
 }
 
-/// Reasons in a word that only a node gives, beside those of the ledger.
-pub const OWN_WORDS: &[&str] = &["job", "signature", "trouble", "draining", "busy"];
-
 /// Kinds of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedKind {
@@ -66,8 +63,7 @@ impl Refused {
     }
     /// An order that makes no sense whatever the ledger holds.
     pub(crate) fn flawed(flaw: Flaw) -> Refused {
-        let hint = "check nodes, price and time";
-        Refused::invalid(flaw.word(), &flaw.to_string(), hint)
+        Refused::invalid(flaw.word(), &flaw.to_string(), flaw.told().hint)
     }
     /// A refusal that the ledger would give.
     pub(crate) fn by_ledger(refusal: &Refusal) -> Refused {

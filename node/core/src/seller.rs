@@ -154,6 +154,10 @@ impl Seller {
     pub(crate) fn drain(&mut self) {
         self.draining = true;
     }
+    /// From now on leases are acknowledged again, unless the disk is short of room.
+    pub(crate) fn resume(&mut self) {
+        self.draining = false;
+    }
     /// Whether the disk is short of room: leases are failed meanwhile, and nothing is started.
     pub fn set_short(&mut self, short: bool) {
         self.short = short;

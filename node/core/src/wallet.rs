@@ -32,7 +32,7 @@ pub(crate) fn authentic(state: &State, entry: SignedEntry) -> Result<Authentic, 
         kind: RefusedKind::Invalid,
         word: error.word(),
         reason: error.to_string(),
-        hint: "check the values against the limits in the documents".to_string(),
+        hint: error.hint().to_string(),
     })?;
     formed.authenticate().map_err(|error| Refused {
         kind: RefusedKind::Forbidden,

@@ -4,7 +4,7 @@
 //! 1. Meanwhile each standing offer of this node is withdrawn, and its terms are remembered across
 //!    restarts.
 //! 2. After that each is set again with those terms, unless the owner has set or withdrawn it
-//!    meanwhile. A node does not drain any more once it is started again.
+//!    meanwhile. A node does not drain any more once it is told to resume, or is started again.
 //! 3. After a restart an entry of the run before may still be on its way: an offer that stands then
 //!    is remembered until none can be.
 //! 4. An entry that has not shown up is sent again. The memory of an offer goes when the offer

@@ -6,6 +6,7 @@
 mod upgrade;
 
 use super::idempotency;
+use super::limits::BLOCK_WAIT;
 use super::{ApiError, ErrorCode};
 use futures::{Stream, StreamExt as _};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -16,6 +17,7 @@ use hyper::{Method, Request, Response, StatusCode, header};
 use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,8 +26,9 @@ use tokio::time::timeout;
 
 /// Bytes of a JSON answer at the most.
 const ANSWER_BYTES: usize = 64 * 1024 * 1024;
-/// Time for an answer to begin. Entries wait for their block, which has its own, shorter limit.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time for an answer to begin: longer than an entry waits for its block, so that the node's word
+/// comes first.
+const PATIENCE: Duration = Duration::from_secs(BLOCK_WAIT.as_secs() + 15);
 
 type Upload = UnsyncBoxBody<Bytes, io::Error>;
 
@@ -180,7 +183,8 @@ impl Client {
             _ => format!("no way to {socket}: {error}"),
         };
         let hint = "start it with gridbay node up, or name its folder with --data";
-        ApiError::new(ErrorCode::Unreachable, why, hint)
+        // Nothing was sent.
+        ApiError::new(ErrorCode::Unreachable, why, hint).with_details(json!({"done": false}))
     }
 }
 

@@ -5,6 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 named! {
     /// The kind of failure; it decides HTTP status and exit code.
@@ -70,8 +71,11 @@ impl ErrorCode {
     }
 }
 
+/// Bytes of a message or a hint at the most.
+const BYTES: usize = 2_000;
+
 /// A failure: what happened and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema, thiserror::Error)]
 #[error("{message}")]
 pub struct ApiError {
     /// Kind.
@@ -81,6 +85,7 @@ pub struct ApiError {
     /// Advice, in one line; may be empty.
     pub hint: String,
     /// Figures for programs; `null` if there are none.
+    #[schema(value_type = Value)]
     pub details: Value,
 }
 
@@ -88,20 +93,37 @@ pub struct ApiError {
 pub(crate) type Answer<T> = Result<T, ApiError>;
 
 impl ApiError {
-    /// A failure with a cause and a remedy.
+    /// A failure with a cause and a remedy. They are cut where they are longer than anybody reads:
+    /// they may repeat what was sent.
     pub fn new(code: ErrorCode, message: impl Into<String>, hint: impl Into<String>) -> ApiError {
         ApiError {
             code,
-            message: message.into(),
-            hint: hint.into(),
+            message: cut(message.into()),
+            hint: cut(hint.into()),
             details: Value::Null,
         }
+    }
+    /// The same as the word of another node, whose advice is not this node's.
+    pub(crate) fn said_by(mut self, who: &str) -> ApiError {
+        self.message = format!("{who} says: {}", self.message);
+        if !self.hint.is_empty() {
+            self.hint = format!("{who} says: {}", self.hint);
+        }
+        self
     }
     /// The same with figures.
     pub fn with_details(mut self, details: Value) -> ApiError {
         self.details = details;
         self
     }
+}
+
+fn cut(mut text: String) -> String {
+    if text.len() > BYTES {
+        text.truncate(text.floor_char_boundary(BYTES));
+        text.push('…');
+    }
+    text
 }
 
 impl IntoResponse for ApiError {
@@ -116,5 +138,17 @@ impl IntoResponse for ApiError {
         let (name, value) = (more.0, HeaderValue::from_static(more.1));
         response.headers_mut().insert(name, value);
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sent_is_repeated_in_part() {
+        let error = ApiError::new(ErrorCode::Usage, "ä".repeat(1 << 20), "short");
+        assert_eq!(error.message, "ä".repeat(BYTES / 2) + "…");
+        assert_eq!(error.hint, "short");
     }
 }

@@ -5,18 +5,31 @@ use super::{ApiError, ErrorCode, words};
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A JSON answer or a failure.
 pub(crate) type Reply<T> = Result<Json<T>, ApiError>;
 
+/// The lines of a list or a failure.
+pub(crate) type Listed<T> = Result<Lines<T>, ApiError>;
+
+/// The lines of a list.
+pub(crate) struct Lines<T>(pub(crate) Vec<T>);
+
+impl<T: Serialize> IntoResponse for Lines<T> {
+    fn into_response(self) -> Response {
+        Json(self.0).into_response()
+    }
+}
+
 /// Lines of a list at the most.
 const LIST: usize = 1_000;
 
 /// How many lines a request gets: what it asks for, 20 if it does not say, [`LIST`] at the most.
-pub(crate) fn lines(limit: Option<usize>) -> usize {
-    limit.unwrap_or(20).min(LIST)
+pub(crate) fn lines(limit: Option<u32>) -> usize {
+    limit.map_or(20, |n| LIST.min(n as usize))
 }
 
 /// A JSON body.

@@ -7,115 +7,32 @@
 //! 3. The same key with another request is refused. A fault of the node (5xx) is forgotten, so that
 //!    trying again tries again.
 //!
-//! The last [`KEPT`] keys are kept, in memory. State that must survive a restart is durable behind
-//! the API: a job's id is derived from its key, a transfer's entry is kept under it.
+//! 4. What a reader may ask with a `POST` changes nothing, and is answered anew each time.
+//!
+//! Keys are kept in memory, as many as [`answers`] says. State that must survive a restart is
+//! durable behind the API: a job's id is derived from its key, a transfer's entry is kept under it.
 
+mod answers;
+
+use super::bearer::Bearer;
 use super::intake::whole;
 use super::limits::BODY_BYTES;
+use super::scope::{Scope, needed_by};
 use super::{ApiError, ErrorCode};
-use axum::body::{Body, Bytes};
+use answers::{Answer, Found};
+use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::ops::RangeInclusive;
+
+pub(crate) use answers::Keys;
 
 /// Name of the header.
 pub(crate) const HEADER: &str = "idempotency-key";
-/// Keys remembered.
-const KEPT: usize = 1_024;
-
-#[derive(Clone)]
-struct Answer {
-    status: StatusCode,
-    body: Bytes,
-}
-
-struct Slot {
-    request: blake3::Hash,
-    answer: Option<Answer>,
-}
-
-#[derive(Default)]
-struct Known {
-    slots: BTreeMap<String, Slot>,
-    order: VecDeque<String>,
-}
-
-/// The keys seen.
-#[derive(Clone, Default)]
-pub(crate) struct Keys(Arc<Mutex<Known>>);
-
-impl Keys {
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        // Every change below leaves the map consistent at every step.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-    /// Takes a key for a request; an answer if the request was answered before.
-    fn take(&self, key: &str, request: blake3::Hash) -> Result<Option<Answer>, ApiError> {
-        let mut known = self.lock();
-        if let Some(slot) = known.slots.get(key) {
-            let conflict = |why: &str, hint: &str| ApiError::new(ErrorCode::Conflict, why, hint);
-            return match &slot.answer {
-                _ if slot.request != request => Err(conflict(
-                    "this idempotency key belongs to another request",
-                    "use a fresh key for each request",
-                )),
-                None => Err(conflict(
-                    "the same request is still running",
-                    "ask again in a moment",
-                )),
-                Some(answer) => Ok(Some(answer.clone())),
-            };
-        }
-        if known.order.len() >= KEPT
-            && let Some(oldest) = known.order.pop_front()
-        {
-            known.slots.remove(&oldest);
-        }
-        known.order.push_back(key.to_owned());
-        let slot = Slot {
-            request,
-            answer: None,
-        };
-        known.slots.insert(key.to_owned(), slot);
-        Ok(None)
-    }
-    fn finish(&self, key: &str, answer: Option<Answer>) {
-        let mut known = self.lock();
-        match answer {
-            Some(answer) => {
-                if let Some(slot) = known.slots.get_mut(key) {
-                    slot.answer = Some(answer);
-                }
-            }
-            None => {
-                known.slots.remove(key);
-                known.order.retain(|other| other != key);
-            }
-        }
-    }
-}
-
-/// Frees a key whose request ended without an answer to keep, also by a panic.
-struct Taken {
-    keys: Keys,
-    key: String,
-    answer: Option<Answer>,
-}
-
-impl Taken {
-    fn keep(&mut self, answer: Answer) {
-        self.answer = Some(answer);
-    }
-}
-
-impl Drop for Taken {
-    fn drop(&mut self) {
-        self.keys.finish(&self.key, self.answer.take());
-    }
-}
+/// Characters of a key.
+pub(crate) const LENGTH: RangeInclusive<usize> = 8..=64;
 
 /// The middleware.
 pub(crate) async fn once(
@@ -123,44 +40,49 @@ pub(crate) async fn once(
     request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
-    let Some(key) = key_of(&request)? else {
+    let Some(key) = key_of(&request)?.filter(|_| needed_by(&request) > Scope::Read) else {
         return Ok(next.run(request).await);
     };
+    let bearer = request.extensions().get::<Bearer>();
+    let owner = bearer.and_then(|bearer| bearer.name.clone());
     let (parts, body) = request.into_parts();
     let bytes = whole(body).await?;
     let mut hasher = blake3::Hasher::new();
-    hasher.update(parts.uri.path().as_bytes()).update(&[0]);
-    hasher.update(&bytes);
-    if let Some(answer) = keys.take(&key, hasher.finalize())? {
-        return Ok(replayed(answer));
-    }
-    let mut taken = Taken {
-        keys,
-        key,
-        answer: None,
+    let place = parts.uri.path_and_query();
+    let place = place.map_or("", |place| place.as_str());
+    hasher.update(place.as_bytes()).update(&[0]).update(&bytes);
+    let mut taken = match keys.take(owner, key, hasher.finalize())? {
+        Found::Before(answer) => return Ok(replayed(answer)),
+        Found::Fresh(taken) => taken,
     };
     let request = Request::from_parts(parts, Body::from(bytes));
     let running = tokio::spawn(async move {
         let response = next.run(request).await;
-        let (parts, body) = response.into_parts();
-        let body = axum::body::to_bytes(body, BODY_BYTES)
-            .await
-            .unwrap_or_default();
-        if !parts.status.is_server_error() {
-            taken.keep(Answer {
-                status: parts.status,
-                body: body.clone(),
-            });
+        if response.status().is_server_error() {
+            return Ok(response);
         }
-        Response::from_parts(parts, Body::from(body))
+        let size = response.body().size_hint().exact();
+        if size.is_none_or(|bytes| bytes > BODY_BYTES as u64) {
+            taken.answered(None);
+            return Ok(response);
+        }
+        let (parts, body) = response.into_parts();
+        let body = to_bytes(body, BODY_BYTES).await.map_err(|_| failed())?;
+        taken.answered(Some(Answer {
+            status: parts.status,
+            body: body.clone(),
+        }));
+        Ok::<_, ApiError>(Response::from_parts(parts, Body::from(body)))
     });
-    running.await.map_err(|_| {
-        ApiError::new(
-            ErrorCode::Internal,
-            "the node failed while it worked on this",
-            "see the node's log",
-        )
-    })
+    running.await.map_err(|_| failed())?
+}
+
+fn failed() -> ApiError {
+    ApiError::new(
+        ErrorCode::Internal,
+        "the node failed while it worked on this",
+        "see the node's log",
+    )
 }
 
 /// The key of a `POST`: 8 to 64 visible characters.
@@ -171,7 +93,8 @@ fn key_of(request: &Request) -> Result<Option<String>, ApiError> {
     if request.method() != Method::POST {
         return Ok(None);
     }
-    let legal = |text: &&str| (8..=64).contains(&text.len()) && !text.contains(' ');
+    let visible = |text: &str| text.bytes().all(|b| b.is_ascii_graphic());
+    let legal = |text: &&str| LENGTH.contains(&text.len()) && visible(text);
     match value.to_str().ok().filter(legal) {
         Some(text) => Ok(Some(text.to_owned())),
         None => Err(ApiError::new(
@@ -189,4 +112,41 @@ fn replayed(answer: Answer) -> Response {
     headers.insert(header::CONTENT_TYPE, json);
     headers.insert("idempotency-replayed", HeaderValue::from_static("true"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::post;
+    use axum::{Router, middleware};
+    use hyper::service::Service as _;
+    use hyper_util::service::TowerToHyperService;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    async fn ask(routes: &Router, place: &str) -> (u16, usize) {
+        let request = Request::post(place).header(HEADER, "key-0001");
+        let request = request.body(Body::empty()).unwrap();
+        let routes = TowerToHyperService::new(routes.clone());
+        let answer = routes.call(request).await.unwrap();
+        let status = answer.status().as_u16();
+        let body = to_bytes(answer.into_body(), 4 * BODY_BYTES).await.unwrap();
+        (status, body.len())
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_too_long_to_keep_is_whole_and_its_deed_is_done_once() {
+        let done = Arc::new(AtomicUsize::new(0));
+        let deeds = Arc::clone(&done);
+        let deed = move || {
+            deeds.fetch_add(1, Ordering::SeqCst);
+            async { "x".repeat(2 * BODY_BYTES) }
+        };
+        let once = middleware::from_fn_with_state(Keys::default(), once);
+        let routes = Router::new().route("/deed", post(deed)).layer(once);
+        assert_eq!(ask(&routes, "/deed").await, (200, 2 * BODY_BYTES));
+        assert_eq!(ask(&routes, "/deed").await.0, 409);
+        assert_eq!(ask(&routes, "/deed?other").await.0, 409, "another request");
+        assert_eq!(done.load(Ordering::SeqCst), 1);
+    }
 }

@@ -2,12 +2,18 @@
 //!
 //! 1. A body that announces more than an address takes is refused before it is sent.
 //! 2. So many requests are worked on at once, as many more wait for their turn ([`TURN_TIME`]); the
-//!    next ones are refused at once. Whether the process answers is told without a turn. The turn
-//!    lasts to the last byte of the answer.
-//! 3. A body that stops or drips is broken off.
+//!    next ones are refused at once, and those of one token before it has a quarter of all turns
+//!    ([`Shares`]). Whether the process answers is told without a turn. The turn lasts to the last
+//!    byte of the answer.
+//! 3. A body that stops or drips is broken off. One that is no upload has come as a whole before
+//!    its request has a turn, so that slow senders wait for themselves; pages, whose callers are
+//!    known only later, read it themselves.
 
+use super::bearer::Bearer;
 use super::held::hold;
 use super::limits::{BODY_BYTES, BODY_PACE, BODY_TIME, PIECE_TIME, TURN_TIME};
+use super::peer::Caller;
+use super::shares::Shares;
 use super::{ApiError, ErrorCode};
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
@@ -25,13 +31,18 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 /// Whether the process answers.
 pub(crate) const HEALTH: &str = "/healthz";
+/// Changes to web pages, for as long as they are open: the pages bound them.
+pub(crate) const EVENTS: &str = "/events";
+/// Changes at the node, likewise: the API bounds them.
+const CHANGES: &str = "/api/v1/events";
 /// Uploads, which have a bound of their own.
-pub(crate) const CONTENT: &str = "/api/v1/content";
+const UPLOADS: [&str; 2] = ["/api/v1/content", "/api/v1/content/update"];
 
 /// How many requests of a listener are worked on.
 #[derive(Clone)]
 pub(super) struct Turns {
     most: usize,
+    shares: Shares,
     /// At work, or waiting for it.
     in_all: Arc<Semaphore>,
     at_work: Arc<Semaphore>,
@@ -41,6 +52,7 @@ impl Turns {
     pub(super) fn new(most: usize) -> Turns {
         Turns {
             most,
+            shares: Shares::new(most, "requests at work"),
             in_all: Arc::new(Semaphore::new(2 * most)),
             at_work: Arc::new(Semaphore::new(most)),
         }
@@ -64,22 +76,32 @@ pub(super) async fn pass(
 ) -> Result<Response, ApiError> {
     let announced = announced(request.headers());
     let path = request.uri().path();
-    if path != CONTENT && announced.is_some_and(|bytes| bytes > BODY_BYTES as u64) {
+    if !UPLOADS.contains(&path) && announced.is_some_and(|bytes| bytes > BODY_BYTES as u64) {
         return Err(too_large());
     }
-    if path == HEALTH {
+    if [HEALTH, EVENTS, CHANGES].contains(&path) {
         return Ok(next.run(request).await);
     }
+    let extensions = request.extensions();
+    let bearer = extensions.get::<Bearer>();
+    let is_known = bearer.is_some() || extensions.get::<Caller>().is_some();
+    let share = turns.shares.take(bearer)?;
     let Ok(place) = Arc::clone(&turns.in_all).try_acquire_owned() else {
         return Err(turns.none_left());
     };
+    let bytes = announced.unwrap_or(BODY_BYTES as u64);
+    let sent_whole = is_known && !UPLOADS.contains(&path);
+    let mut request = request.map(|body| timed(body, bytes));
+    if sent_whole {
+        let (parts, body) = request.into_parts();
+        request = Request::from_parts(parts, Body::from(whole(body).await?));
+    }
     let turn = timeout(TURN_TIME, Arc::clone(&turns.at_work).acquire_owned()).await;
     let Ok(Ok(turn)) = turn else {
         return Err(turns.none_left());
     };
-    let bytes = announced.unwrap_or(BODY_BYTES as u64);
-    let answer = next.run(request.map(|body| timed(body, bytes))).await;
-    Ok(answer.map(|body| Body::new(hold(body, (place, turn)))))
+    let answer = next.run(request).await;
+    Ok(answer.map(|body| Body::new(hold(body, (share, place, turn)))))
 }
 
 /// Bytes that a body announces.
@@ -106,7 +128,7 @@ fn timed(body: Body, bytes: u64) -> Body {
 }
 
 /// A whole body that is no upload.
-pub(super) async fn whole(body: Body) -> Result<Bytes, ApiError> {
+pub(crate) async fn whole(body: Body) -> Result<Bytes, ApiError> {
     to_bytes(body, BODY_BYTES).await.map_err(|error| {
         let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
         while let Some(error) = cause {

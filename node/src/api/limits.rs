@@ -21,6 +21,12 @@ pub(super) const BODY_BYTES: usize = 1024 * 1024;
 pub(super) const READER_TIME: Duration = Duration::from_secs(30);
 /// Time that a request waits for its turn: below the patience of clients, so that they hear why.
 pub(super) const TURN_TIME: Duration = Duration::from_secs(30);
+/// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands
+/// still.
+pub(crate) const BLOCK_WAIT: Duration = Duration::from_secs(60);
+/// Streams of changes to web pages at a time, each a page that is open in a browser, and likewise
+/// streams of events for programs. They hold connections of their own, and no turns.
+pub(crate) const STREAMS: usize = 32;
 /// Connections beside those that requests at work and waiting ones can hold: for health checks, and
 /// for saying that there is no room.
 pub(super) const SPARE: usize = 16;

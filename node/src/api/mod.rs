@@ -7,24 +7,34 @@
 //! 3. [`types`] gathers the JSON shapes of all nouns, [`ApiError`] is the one shape of a failure.
 //! 4. A `POST` may carry `Idempotency-Key`; repeating it repeats the answer, not the deed.
 //! 5. Connections, requests at work and the time for each of their parts are bounded (`serve`,
-//!    `slots`, `intake`); the numbers stand in `limits`.
-//! 6. [`client`] is the other end, used by the command line and the laboratory.
+//!    `slots`, `intake`), and what one token takes of them (`shares`); the numbers stand in
+//!    `limits`.
+//! 6. The web pages (`node/src/web`) are served beside it, on TCP alone (`split`).
+//! 7. [`client`] is the other end, used by the command line and the laboratory.
 
-mod auth;
+pub(crate) mod auth;
+mod bearer;
 pub mod client;
+pub(crate) mod document;
 mod error;
 pub(crate) mod extract;
 mod held;
+pub(crate) mod host;
 pub(crate) mod idempotency;
 pub(crate) mod intake;
-mod limits;
-mod peer;
+pub(crate) mod limits;
+pub(crate) mod peer;
+pub mod scope;
 mod serve;
 pub mod server;
+pub(crate) mod shares;
 mod slots;
+mod split;
 pub mod types;
 mod words;
 
+pub(crate) use auth::allowed;
+pub(crate) use bearer::Bearer;
 pub(crate) use error::Answer;
 pub use error::{ApiError, ErrorCode};
 pub use server::{BindError, Server};

@@ -10,6 +10,17 @@ use tokio::net::{TcpStream, UnixStream};
 pub(super) trait Peer {
     /// Looked at once, after accepting.
     fn is_welcome(&self) -> bool;
+    /// The process at the other end, if the system tells.
+    fn caller(&self) -> Option<Caller>;
+}
+
+/// The process at the other end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// Number of its user.
+    pub(crate) uid: u32,
+    /// Its own number; one in another container has none here.
+    pub(crate) pid: Option<i32>,
 }
 
 impl Peer for UnixStream {
@@ -43,10 +54,22 @@ impl Peer for UnixStream {
         }
         welcome
     }
+
+    fn caller(&self) -> Option<Caller> {
+        let peer = self.peer_cred().ok()?;
+        Some(Caller {
+            uid: peer.uid(),
+            pid: peer.pid().filter(|pid| *pid > 0),
+        })
+    }
 }
 
 impl Peer for TcpStream {
     fn is_welcome(&self) -> bool {
         self.peer_addr().is_ok_and(|peer| peer.ip().is_loopback())
+    }
+
+    fn caller(&self) -> Option<Caller> {
+        None
     }
 }

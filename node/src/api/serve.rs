@@ -7,7 +7,7 @@
 
 use super::held::hold;
 use super::limits::{HEAD_BYTES, HEAD_TIME, READER_TIME};
-use super::peer::Peer;
+use super::peer::{Caller, Peer};
 use super::slots::{Slot, Slots};
 use axum::Router;
 use axum::serve::Listener;
@@ -43,11 +43,12 @@ pub(super) async fn serve<L: Listener<Io: Peer>>(
         if !io.is_welcome() {
             continue;
         }
+        let caller = io.caller();
         let slot = tokio::select! {
             () = ended(stop.clone()) => break,
             slot = slots.take() => slot,
         };
-        open.spawn(one(io, slot, routes.clone(), stop.clone()));
+        open.spawn(one((io, caller), slot, routes.clone(), stop.clone()));
     }
     drop(listener);
     while open.join_next().await.is_some() {}
@@ -59,13 +60,16 @@ async fn ended(mut watch: watch::Receiver<()>) {
 
 /// One connection, to its end.
 async fn one<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    io: Io,
+    (io, caller): (Io, Option<Caller>),
     slot: Slot,
     routes: Router,
     stop: watch::Receiver<()>,
 ) {
     let routes = TowerToHyperService::new(routes);
-    let service = service_fn(|request: Request<Incoming>| {
+    let service = service_fn(|mut request: Request<Incoming>| {
+        if let Some(caller) = caller {
+            request.extensions_mut().insert(caller);
+        }
         let busy = slot.busy();
         let answer = routes.call(request);
         async move {

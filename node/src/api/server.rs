@@ -5,17 +5,19 @@
 //! 2. [`Server::serve`] answers until told to stop, then finishes open requests and removes the
 //!    socket.
 
-use super::auth::{self, Gate};
+use super::auth::Gate;
 use super::intake::{self, Turns};
-use super::limits::SPARE;
+use super::limits::{SPARE, STREAMS};
 use super::peer::Peer;
 use super::serve::serve;
 use super::slots::Slots;
+use super::split;
 use crate::config::Config;
 use crate::keys::KeyFileError;
-use axum::Router;
-use axum::middleware;
+use crate::store::projects::ProjectBook;
+use crate::store::tokens::TokenBook;
 use axum::serve::Listener;
+use axum::{Extension, Router, middleware};
 use std::fs::{self, Permissions};
 use std::future::Future;
 use std::io;
@@ -57,6 +59,18 @@ pub struct Server {
     tcp: Option<(TcpListener, SocketAddr, Gate)>,
     socket: SocketFile,
     connections: usize,
+    pages: Option<Router>,
+}
+
+/// Is told to answers that would go on for ever, so that they end with the node.
+#[derive(Clone)]
+pub(crate) struct Ending(watch::Receiver<()>);
+
+impl Ending {
+    /// Is ready when the node ends.
+    pub(crate) async fn ended(&mut self) {
+        while self.0.changed().await.is_ok() {}
+    }
 }
 
 /// Removes the socket when the server ends.
@@ -89,11 +103,33 @@ impl Server {
             tcp,
             socket,
             connections: config.api.connections,
+            pages: None,
         })
     }
     /// The TCP address with its real port.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref().map(|(_, address, _)| *address)
+    }
+    /// The server, which shows `pages` to browsers at all TCP addresses that are not the API's.
+    /// They are called from this machine alone, and check their sessions themselves.
+    pub fn with_pages(mut self, pages: Router) -> Server {
+        self.pages = Some(pages);
+        self
+    }
+    /// The server, whose TCP side also opens to the bearers of such tokens, each as far as its own
+    /// reaches.
+    pub fn with_tokens(mut self, tokens: TokenBook) -> Server {
+        if let Some((_, _, gate)) = &mut self.tcp {
+            gate.open_to(tokens);
+        }
+        self
+    }
+    /// The server, whose TCP side also opens to users of projects.
+    pub fn with_users(mut self, users: ProjectBook) -> Server {
+        if let Some((_, _, gate)) = &mut self.tcp {
+            gate.open_to_users(users);
+        }
+        self
     }
     /// Serves `routes` until `stop` is ready.
     ///
@@ -109,16 +145,19 @@ impl Server {
             stop.await;
             drop(stopped);
         };
-        let unix = listen(
-            self.unix,
-            self.connections,
-            routes.clone(),
-            None,
-            watch.clone(),
-        );
+        let routes = routes.layer(Extension(Ending(watch.clone())));
+        let turns = Turns::new(self.connections);
+        let (behind, ending) = (routes.clone(), watch.clone());
+        let unix = listen(self.unix, turns.clone(), taken(behind, turns), ending);
         let tcp = async {
             if let Some((listener, _, gate)) = self.tcp {
-                listen(listener, self.connections, routes, Some(gate), watch).await;
+                let pages = self
+                    .pages
+                    .map(|pages| pages.layer(Extension(Ending(watch.clone()))));
+                let turns = Turns::new(self.connections);
+                let taken = |routes| taken(routes, turns.clone());
+                let routes = split::guarded(taken(routes), pages.map(taken), gate);
+                listen(listener, turns, routes, watch).await;
             }
         };
         tokio::join!(unix, tcp, stopping);
@@ -127,20 +166,19 @@ impl Server {
     }
 }
 
+/// Routes whose requests take turns.
+fn taken(routes: Router, turns: Turns) -> Router {
+    routes.layer(middleware::from_fn_with_state(turns, intake::pass))
+}
+
 /// One listener, with bounds of its own: the requests of one do not weigh on the other.
 async fn listen<L: Listener<Io: Peer>>(
     listener: L,
-    requests: usize,
+    turns: Turns,
     routes: Router,
-    gate: Option<Gate>,
     stop: watch::Receiver<()>,
 ) {
-    let turns = Turns::new(requests);
-    let slots = Slots::new(turns.in_all() + SPARE);
-    let mut routes = routes.layer(middleware::from_fn_with_state(turns, intake::pass));
-    if let Some(gate) = gate {
-        routes = routes.layer(middleware::from_fn_with_state(gate, auth::check));
-    }
+    let slots = Slots::new(turns.in_all() + 2 * STREAMS + SPARE);
     serve(listener, routes, slots, stop).await;
 }
 

@@ -2,10 +2,13 @@
 
 use crate::body::ask::{Asker, key_of};
 use crate::config::Home;
+use crate::keys::NodeKeys;
 use crate::overlay::{Multiaddr, OverlayHandle, PeerId};
 use crate::store::replace_file;
 use anyhow::{Context as _, bail};
 use gridbay_core::agent::{AgentReply, AgentRequest};
+use gridbay_core::input::Command;
+use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Invitation;
@@ -50,13 +53,34 @@ fn read(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Asks the nodes named in the invitation for the genesis until one gives the right one.
-pub(super) async fn fetch_genesis(
+/// The network a folder belongs to.
+pub(super) fn network_of(
+    home: &Home,
+    genesis: Option<&Genesis>,
+    invitation: Option<&Invitation>,
+) -> anyhow::Result<NetworkId> {
+    match (genesis, invitation) {
+        (Some(genesis), _) => Ok(genesis.network()),
+        (None, Some(invitation)) => Ok(invitation.network),
+        (None, None) => bail!(
+            "{} holds no genesis and no invitation; `gridbay join --file FILE` makes a node of it",
+            home.path().display()
+        ),
+    }
+}
+
+/// The genesis that this node has. Without one it asks the nodes named in the invitation until one
+/// gives the right one.
+pub(super) async fn genesis(
+    known: Option<Genesis>,
     net: &OverlayHandle,
     network: NetworkId,
     bootstrap: &[(PeerId, Multiaddr)],
     home: &Home,
 ) -> anyhow::Result<Genesis> {
+    if let Some(genesis) = known {
+        return Ok(genesis);
+    }
     let asker = Asker::new(net.clone());
     let end = Instant::now() + GENESIS_WAIT;
     while Instant::now() < end {
@@ -73,7 +97,18 @@ pub(super) async fn fetch_genesis(
         tokio::time::sleep(GENESIS_PAUSE).await;
     }
     bail!(
-        "none of the {} nodes in the invitation gives the genesis",
+        "no node that the invitation or the settings name ({}) gives the genesis",
         bootstrap.len()
     )
+}
+
+/// Opens an account with an invitation, for the key of this node.
+pub(super) fn join_command(invitation: Invitation, keys: &NodeKeys) -> Command {
+    Command::Join {
+        invitation: Box::new(invitation),
+        keys: vec![AccountKey {
+            key: keys.account.public(),
+            roles: Roles::ALL,
+        }],
+    }
 }

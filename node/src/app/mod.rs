@@ -12,6 +12,7 @@
 //! its sockets. Jobs go on under their supervisors and are found again at the next start.
 
 mod acquaintances;
+mod books;
 mod founding;
 mod network;
 mod offers;
@@ -24,6 +25,7 @@ mod unwritten;
 pub use program::{run_until_signal, start_log};
 
 use crate::api::Server;
+use crate::audit::Book;
 use crate::backend::{BackendParts, NodeBackend};
 use crate::body::halt::Reopen as _;
 use crate::body::jobs::Jobs;
@@ -36,21 +38,21 @@ use crate::executor::{
     runtimes,
 };
 use crate::keys::{KeyFolder, NodeKeys};
+use crate::metrics::Meters;
 use crate::outbound::Gateway;
 use crate::overlay::{Multiaddr, OverlayHandle};
+use crate::owner::{self, Owner};
 use crate::solver::Solver;
-use crate::store::checkpoints::CheckpointStore;
 use crate::store::content::ContentStore;
 use crate::store::copies;
-use crate::store::marks::MarkBook;
+use crate::store::granted::Granted;
 use crate::store::orders::{OrderStore, private_folder};
 use crate::store::transfers::TransferStore;
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, anyhow};
 use gridbay_core::Parts;
 use gridbay_core::input::Command;
 use gridbay_core::relay::RelayTerms;
 use gridbay_core::reply::Reply;
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Invitation;
@@ -63,7 +65,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 /// The facts known once a node runs.
 #[derive(Debug)]
@@ -88,49 +90,49 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let home = config.home.clone();
     let _lock = take_folder(&home)?;
-    let keys = load_keys(&home)?;
+    let keys = Arc::new(load_keys(&home)?);
     let machine = Machine::of(&config).await?;
     let invitation = founding::read_invitation(&home)?;
     let known = founding::read_genesis(&home)?;
-    let network = network_of(&home, known.as_ref(), invitation.as_ref())?;
+    let network = founding::network_of(&home, known.as_ref(), invitation.as_ref())?;
     let bootstrap = network::bootstrap_peers(&config, invitation.as_ref(), known.as_ref());
-    let marks = MarkBook::open(home.marks()).context("cannot read whom you block and trust")?;
+    let (marks, tokens, projects) = books::books(&home)?;
     let (net, events) = network::start(&config, &keys, network, bootstrap.clone(), &marks).await?;
-    let genesis = match known {
-        Some(genesis) => genesis,
-        None => founding::fetch_genesis(&net, network, &bootstrap, &home).await?,
-    };
+    let genesis = founding::genesis(known, &net, network, &bootstrap, &home).await?;
     network::keep_validators(&net, &genesis, keys.node());
-    let keys = Arc::new(keys);
-    let Prepared {
-        parts,
-        tools,
-        transfers,
-    } = prepare(&config, &keys, &genesis, &machine, &net, invitation)?;
+    let prepared = prepare(&config, &keys, &genesis, &machine, &net, invitation)?;
+    let (parts, tools) = (prepared.parts, prepared.tools);
+    let (owner, audit) = own(&home, (network, keys.node()), &config)?;
     let server = Server::bind(&config).await?;
-    let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
+    let (contents, granted) = (tools.contents.clone(), tools.granted.clone());
+    let (orders, meters) = (tools.orders.clone(), Arc::clone(&tools.meters));
     let (clusters, gateway) = (tools.clusters.clone(), tools.gateway.clone());
     let (joining, jobs, relays) = (tools.join.clone(), tools.jobs.clone(), tools.relays);
-    let started = body::start(parts, tools)?;
-    let handle = started.handle;
+    let body::Started { handle, thread } = body::start(parts, tools)?;
     tokio::spawn(room::keep(machine.room.clone(), jobs, handle.clone()));
-    tokio::spawn(network::carry(events, handle.clone(), net.clone()));
-    tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
-    tokio::spawn(mirrors::keep(clusters.clone(), net.clone()));
-    tokio::spawn(streams::keep(clusters.clone(), net.clone()));
+    let (owners, asked) = owner::queue();
+    tokio::spawn(network::carry(events, handle.clone(), net.clone(), owners));
+    accompany(&net, &home, &clusters);
     join(&handle, joining).await?;
-    let (stop_sender, owner) = watch::channel(false);
+    let (stop_sender, told) = watch::channel(false);
     let backend = Arc::new(NodeBackend::new(BackendParts {
         body: handle.clone(),
         overlay: net.clone(),
         contents,
+        granted,
         orders,
         clusters,
         gateway,
-        transfers,
+        transfers: prepared.transfers,
         guests: home.guests(),
         marks,
+        tokens,
+        projects,
+        owner,
+        audit,
+        alerts: books::alerts(&config, keys.node(), &genesis.name),
         listen: config.listen.clone(),
+        promised: network::promised(&genesis, keys.node(), &config),
         relay_places: config.net.relay.map_or(0, |relay| relay.places),
         account_key: keys.account.clone(),
         node: keys.node(),
@@ -141,14 +143,34 @@ pub async fn run(
         room: machine.room.clone(),
         bootstrap: network::founders(&genesis),
         stop: stop_sender,
+        meters,
         selling: Arc::clone(&machine.selling),
     }));
-    attend(&backend, &handle, config, &machine.selling, &relays);
+    attend(&backend, (&handle, asked), config, &machine, &relays);
     ready(&begun(network, &keys, &net));
-    let stop = either(stop, asked_to_stop(owner));
-    let ended = serve(server, backend, started.thread, handle, stop).await;
+    let stop = either(stop, asked_to_stop(told));
+    let ended = serve(server, backend, thread, handle, stop).await;
     net.shutdown().await;
     ended
+}
+
+/// What this node has for its owner, and the log of what is done to it.
+fn own(
+    home: &Home,
+    node: (NetworkId, PublicKey),
+    config: &Config,
+) -> anyhow::Result<(Owner, Book)> {
+    let owner = Owner::open(home.path(), node, &config.owner);
+    let owner = owner.context("cannot read what the owner of this node said")?;
+    let audit = Book::open(home.path()).context("cannot open the audit log")?;
+    Ok((owner, audit))
+}
+
+/// Starts what runs beside the overlay.
+fn accompany(net: &OverlayHandle, home: &Home, clusters: &Clusters) {
+    tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
+    tokio::spawn(mirrors::keep(clusters.clone(), net.clone()));
+    tokio::spawn(streams::keep(clusters.clone(), net.clone()));
 }
 
 /// The facts that are told once the node answers.
@@ -165,39 +187,25 @@ fn load_keys(home: &Home) -> anyhow::Result<NodeKeys> {
     folder.load().context("cannot read the node's keys")
 }
 
-/// The network a folder belongs to.
-fn network_of(
-    home: &Home,
-    genesis: Option<&Genesis>,
-    invitation: Option<&Invitation>,
-) -> anyhow::Result<NetworkId> {
-    match (genesis, invitation) {
-        (Some(genesis), _) => Ok(genesis.network()),
-        (None, Some(invitation)) => Ok(invitation.network),
-        (None, None) => bail!(
-            "{} holds no genesis and no invitation; `gridbay join --file FILE` makes a node of it",
-            home.path().display()
-        ),
-    }
-}
-
-/// Starts what runs beside the API: discovery, the board of auctions, and the offers of the
-/// configuration.
+/// Starts what runs beside the API: answers to the owner, discovery, the board of auctions, and the
+/// offers of the configuration.
 fn attend(
     backend: &Arc<NodeBackend>,
-    handle: &BodyHandle,
+    (handle, asked): (&BodyHandle, mpsc::Receiver<owner::Asked>),
     config: Config,
-    selling: &Selling,
+    machine: &Machine,
     relays: &RelayTerms,
 ) {
+    tokio::spawn(owner::attend(Arc::clone(backend), asked));
     let (offers, mut attributes) = (config.offers, config.attributes);
-    attributes.extend(selling.attributes());
+    attributes.extend(machine.selling.attributes());
     attributes.extend(relaying::attributes(relays));
     tokio::spawn(backend.discovery().clone().attend(attributes));
     let follower = Arc::clone(backend);
     tokio::spawn(async move { follower.follow().await });
     let host = Arc::clone(backend);
     tokio::spawn(async move { host.welcome().await });
+    tokio::spawn(Arc::clone(backend).watch_over());
     let (seller, body) = (Arc::clone(backend), handle.clone());
     tokio::spawn(offers::withdraw_unsold(seller, body));
     tokio::spawn(offers::set_configured(
@@ -217,6 +225,13 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let mut ended = tokio::task::spawn_blocking(move || thread.join());
     let (quit, quitting) = tokio::sync::oneshot::channel::<()>();
+    let server = server
+        .with_tokens(backend.token_book())
+        .with_users(backend.project_book());
+    let server = match server.tcp_address() {
+        Some(address) => server.with_pages(crate::pages(Arc::clone(&backend), address)),
+        None => server,
+    };
     let serving = tokio::spawn(server.serve(crate::router(backend), async {
         let _told = quitting.await;
     }));
@@ -308,6 +323,8 @@ impl Machine {
         let executor = ExecutorConfig {
             floor: room.floor(),
             link: config.link,
+            launcher: config.launcher.clone(),
+            quotas: Some(home.path().join("quotas")),
             ..ExecutorConfig::new(home.path().join("jobs"))
         };
         let (unisolated, outbound) = (config.unisolated, config.outbound);
@@ -353,16 +370,6 @@ fn open_executor(
     Ok((Arc::new(executor), selling))
 }
 
-fn join_command(invitation: Invitation, keys: &NodeKeys) -> Command {
-    Command::Join {
-        invitation: Box::new(invitation),
-        keys: vec![AccountKey {
-            key: keys.account.public(),
-            roles: Roles::ALL,
-        }],
-    }
-}
-
 async fn join(handle: &BodyHandle, command: Option<Command>) -> anyhow::Result<()> {
     let Some(command) = command else {
         return Ok(());
@@ -373,17 +380,6 @@ async fn join(handle: &BodyHandle, command: Option<Command>) -> anyhow::Result<(
         Ok(_) | Err(BodyGone::Halted) => Ok(()),
         Err(gone) => Err(gone.into()),
     }
-}
-
-/// The checkpoints of the orders' tasks, of which those that are over need none.
-fn checkpoints(folder: PathBuf, parts: &Parts) -> io::Result<CheckpointStore> {
-    let needed = |order, task: u32| {
-        let record = parts.orders.iter().find(|r| r.order.key == order);
-        let record = record.filter(|r| r.finish.is_none());
-        let task = record.and_then(|r| r.tasks.get(task as usize));
-        task.is_some_and(|t| t.history.checkpoint.is_some())
-    };
-    CheckpointStore::open(folder, needed)
 }
 
 /// The parts of a body.
@@ -426,7 +422,8 @@ fn prepare(
         relays: relaying::terms(config, keys, genesis),
         orders: opening.orders.clone(),
         contents: ContentStore::open(path.join("content"))?,
-        checkpoints: checkpoints(path.join("checkpoints"), &parts)?,
+        granted: Granted::open(path.join("granted"))?,
+        checkpoints: books::checkpoints(path.join("checkpoints"), &parts)?,
         copies: copies::open(path)?,
         jobs: opening.jobs.clone(),
         clusters: Clusters::new(genesis.network(), config.cluster_port),
@@ -437,7 +434,8 @@ fn prepare(
         runtime: tokio::runtime::Handle::current(),
         reopen: Some(Box::new(opening)),
         solver,
-        join: invitation.map(|invitation| join_command(invitation, keys)),
+        meters: Arc::new(Meters::default()),
+        join: invitation.map(|invitation| founding::join_command(invitation, keys)),
     };
     Ok(Prepared {
         parts,

@@ -9,10 +9,12 @@ use crate::overlay::{
     self, Event, Limits, Mark, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig,
     TransportSeed, Tuning, Verdict,
 };
+use crate::owner::Asked;
 use crate::store::marks::MarkBook;
 use anyhow::Context as _;
 use gridbay_core::agent::{REPLY_BYTES, REQUEST_BYTES};
 use gridbay_core::input::Input;
+use gridbay_core::steer::wire::is_question;
 use gridbay_host::limits::SYNC_MESSAGE_BYTES;
 use gridbay_protocol::genesis::{Genesis, Member};
 use gridbay_protocol::ids::NetworkId;
@@ -77,6 +79,20 @@ pub(super) fn founders(genesis: &Genesis) -> Vec<Bootstrap> {
         .iter()
         .filter_map(of_member)
         .take(FOUNDERS)
+        .collect()
+}
+
+/// Where the genesis says that this node is, but for what its owner says with `external` too.
+pub(super) fn promised(genesis: &Genesis, node: PublicKey, config: &Config) -> Vec<Multiaddr> {
+    let own = |m: &&Member| m.validator.as_ref().is_some_and(|v| v.node == node);
+    let addresses = genesis
+        .members
+        .iter()
+        .filter(own)
+        .flat_map(|m| &m.addresses);
+    addresses
+        .filter_map(|a| a.parse().ok())
+        .filter(|address| !config.net.external.contains(address))
         .collect()
 }
 
@@ -155,14 +171,19 @@ pub(super) fn keep_validators(net: &OverlayHandle, genesis: &Genesis, own: Publi
     }
 }
 
-/// Carries events of the overlay to the core thread, until either ends.
+/// Carries events of the overlay to the core thread, until either ends. Questions of nodes that
+/// would control this one go to `owners` instead: they are answered in any state of the core.
 pub(super) async fn carry(
     mut events: mpsc::Receiver<Event>,
     handle: BodyHandle,
     net: OverlayHandle,
+    owners: mpsc::Sender<Asked>,
 ) {
     let mut dropped = 0u64;
     while let Some(event) = events.recv().await {
+        let Some(event) = to_owners(event, &owners, &net) else {
+            continue;
+        };
         match take(event, &handle, &net).await {
             Ok(()) | Err(BodyGone::Halted) => {}
             Err(BodyGone::Stopped) => return,
@@ -174,6 +195,24 @@ pub(super) async fn carry(
             }
         }
     }
+}
+
+/// Hands on a question of an owner's; the event, if it is another one.
+fn to_owners(event: Event, owners: &mpsc::Sender<Asked>, net: &OverlayHandle) -> Option<Event> {
+    let (peer, request, bytes) = match event {
+        Event::Request { peer, id, bytes } if is_question(&bytes) => (peer, id, bytes),
+        other => return Some(other),
+    };
+    let asked = key_of(&peer).map(|from| Asked {
+        from,
+        request,
+        bytes,
+    });
+    let taken = asked.is_some_and(|asked| owners.try_send(asked).is_ok());
+    if !taken {
+        let _gone = net.refuse(request);
+    }
+    None
 }
 
 async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<(), BodyGone> {

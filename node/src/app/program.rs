@@ -3,11 +3,13 @@
 use super::sparing::Sparing;
 use super::{Ready, run};
 use crate::config::Config;
+use crate::owner::recent::Recent;
 use crate::ui;
 use anyhow::Context as _;
 use std::io::{IsTerminal as _, stderr};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::writer::MakeWriterExt as _;
 
 /// Threads for everything around the core thread. With several, each task that one of them wakes
 /// would wake another to share the work. A node without work only wakes for a packet now and then,
@@ -77,7 +79,7 @@ pub(super) fn filter(wanted: &str) -> anyhow::Result<EnvFilter> {
     Ok(all.add_directive("arc_malachitebft_core_consensus=warn".parse()?))
 }
 
-/// The log goes to standard error, spared as `Sparing` says.
+/// The log goes to standard error, spared as `Sparing` says; its last lines are remembered.
 ///
 /// # Errors
 /// A filter that cannot be read, or a log that was started before.
@@ -85,7 +87,7 @@ pub fn start_log(filter: &str) -> anyhow::Result<()> {
     let log = tracing_subscriber::fmt()
         .with_env_filter(self::filter(filter)?)
         .with_ansi(stderr().is_terminal())
-        .with_writer(Sparing::new(stderr))
+        .with_writer(Sparing::new(stderr.and(Recent::default)))
         // A log that cannot be written, as on a full disk, must not end the node.
         .log_internal_errors(false);
     log.try_init()

@@ -2,13 +2,15 @@
 //!
 //! It lives outside the core thread, so that lists and price tags cost the core nothing. It is
 //! filled from the host's index: at the start with all auctions there, then after every block with
-//! the new ones.
+//! the new ones, of which each is read and decoded once.
 
+use super::recent::{Recent, Wanted};
 use crate::api::types::{AuctionKind, AuctionSummary};
 use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Auctions kept; the oldest go first.
 pub(crate) const KEPT: usize = 4_096;
@@ -32,11 +34,16 @@ struct Inner {
     /// Ascending by place.
     lines: VecDeque<(Place, Vec<ClassId>, AuctionSummary)>,
     last: BTreeMap<ClassId, Last>,
+    recent: BTreeMap<ClassId, Recent>,
 }
 
 /// The board.
 #[derive(Debug, Default)]
-pub(crate) struct Board(Mutex<Inner>);
+pub(crate) struct Board {
+    inner: Mutex<Inner>,
+    /// Held by the one who fills it.
+    pub(super) turn: tokio::sync::Mutex<()>,
+}
 
 impl Board {
     /// The latest place added, if there is one.
@@ -66,9 +73,36 @@ impl Board {
             }
         }
     }
+    /// Adds clearings of classes, all newer than those that are here.
+    pub(crate) fn keep(&self, newer: BTreeMap<ClassId, Recent>) {
+        let mut inner = self.inner();
+        for (class, newer) in newer {
+            let older = inner.recent.remove(&class).unwrap_or_default();
+            inner.recent.insert(class, newer.before(&older));
+        }
+    }
+    /// The newest clearings of a class, to clear them again.
+    pub(super) fn again(&self, class: &ClassId) -> Vec<Arc<ClearingRecord>> {
+        let inner = self.inner();
+        let recent = inner.recent.get(class);
+        recent.map_or_else(Vec::new, |recent| recent.again.clone())
+    }
+    /// The last clearing of a class that had bids.
+    pub(crate) fn wanted(&self, class: &ClassId) -> Option<Wanted> {
+        self.inner().recent.get(class)?.wanted.clone()
+    }
     /// The last clearing of a class that sold something.
     pub(crate) fn last(&self, class: &ClassId) -> Option<Last> {
         self.inner().last.get(class).copied()
+    }
+    /// Ids that begin so, two at the most.
+    pub(crate) fn beginning(&self, text: &str) -> Vec<String> {
+        let inner = self.inner();
+        let ids = inner.lines.iter().map(|(_, _, summary)| &summary.id);
+        ids.filter(|id| id.starts_with(text))
+            .take(2)
+            .cloned()
+            .collect()
     }
     /// At most `limit` auctions, newest first; of one class if named.
     pub(crate) fn newest(&self, class: Option<&ClassId>, limit: usize) -> Vec<AuctionSummary> {
@@ -85,7 +119,7 @@ impl Board {
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -105,6 +139,22 @@ mod tests {
         ]));
         assert_eq!(board.last(&SMALL).unwrap().height, 24);
         assert_eq!(board.newest(None, 9).len(), 3);
+    }
+
+    #[test]
+    fn an_auction_is_found_by_how_its_id_begins() {
+        let board = Board::default();
+        board.add(lines(&[
+            ((8, 0), clearing(SMALL, 8, 80)),
+            ((16, 0), clearing(SMALL, 16, 80)),
+        ]));
+        let [newest, _] = &board.newest(None, 9)[..] else {
+            panic!("two auctions")
+        };
+        let found = board.beginning(&newest.id[..16]);
+        assert_eq!(found, std::slice::from_ref(&newest.id));
+        assert_eq!(board.beginning("").len(), 2);
+        assert!(board.beginning("x").is_empty());
     }
 
     #[test]

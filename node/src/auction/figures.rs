@@ -38,5 +38,5 @@ pub(super) fn hourly(
     policy: &Policy,
 ) -> Option<Credits> {
     let unit_ms = units.into() * u128::from(heights) * u128::from(policy.block_interval_ms);
-    mean_hourly(paid, unit_ms)
+    mean_hourly(paid, unit_ms, policy.slot_ms())
 }

@@ -6,65 +6,105 @@
 use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof, Hex};
+use crate::auction::EFFECT_BYTES;
 use crate::auction::board::{KEPT, Place};
+use crate::auction::recent::Recent;
 use crate::backend::NodeBackend;
-use crate::backend::failure::{internal, not_found};
-use crate::ledger::blocks::decode;
+use crate::backend::failure::{internal, not_found, usage};
 use crate::market::{BETWEEN, class_named};
 use gridbay_core::Core;
-use gridbay_host::HistoryItem;
 use gridbay_ledger::log::prove_in_list;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::codec;
-use gridbay_protocol::effect::Effect;
+use gridbay_protocol::effect::{Effect, leaf_of};
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{ClassId, Hash32};
+use std::collections::BTreeMap;
 
 /// Auctions read in one look at the core.
 const PAGE: usize = 16;
+/// Digits by which an auction can be named at the least.
+const SHORTEST: usize = 4;
+
+/// What the lines of auctions are made with.
+struct Known {
+    policy: Policy,
+    classes: Vec<Class>,
+}
+
+impl Known {
+    fn of(core: &Core) -> Known {
+        Known {
+            policy: core.state().policy().clone(),
+            classes: core.state().classes().to_vec(),
+        }
+    }
+}
+
+/// Auctions as they are read, newest first.
+#[derive(Default)]
+struct Found {
+    lines: Vec<(Place, Vec<ClassId>, AuctionSummary)>,
+    recent: BTreeMap<ClassId, Recent>,
+}
+
+impl Found {
+    /// Decodes a page of them; a damaged one is passed over.
+    fn read(&mut self, page: Vec<(Place, Vec<u8>)>, known: &Known) {
+        for (place, bytes) in page {
+            let Ok(effect) = codec::decode::<Effect>(&bytes, EFFECT_BYTES) else {
+                continue;
+            };
+            let name = |id: &ClassId| name_in(&known.classes, id);
+            let Some((classes, line)) = AuctionSummary::of(&effect, &known.policy, name) else {
+                continue;
+            };
+            if let Effect::Clearing(record) = effect {
+                let recent = self.recent.entry(record.class).or_default();
+                recent.add_older(record, &line);
+            }
+            self.lines.push((place, classes, line));
+        }
+    }
+}
+
 impl NodeBackend {
     /// Takes auctions into the board that it has not got yet, latest first in short looks at the
     /// core.
     pub(crate) async fn catch_up(&self) -> Answer<()> {
-        let seen = self.board.seen();
-        let mut before = (u64::MAX, 0);
-        let mut found = Vec::new();
-        let constants = |core: &Core| {
-            (
-                core.state().policy().clone(),
-                core.state().classes().to_vec(),
-            )
-        };
+        let _turn = self.board.turn.lock().await;
+        let (after, mut before) = (self.board.seen().unwrap_or_default(), (u64::MAX, 0));
+        let mut found = Found::default();
         let mut fixed = None;
-        while found.len() < KEPT {
-            let page = self
-                .query(move |core| core.host().auctions(before, PAGE))
-                .await?;
-            let full = page.len() == PAGE;
-            let news: Vec<HistoryItem> = page
-                .into_iter()
-                .take_while(|item| seen.is_none_or(|seen| place(item) > seen))
-                .collect();
-            let more = full && news.len() == PAGE;
-            let Some(oldest) = news.last().map(place) else {
+        while found.lines.len() < KEPT {
+            let page = self.query(move |core| core.host().auctions(after, before, PAGE));
+            let page = page.await?;
+            let Some((oldest, _)) = page.last() else {
                 break;
             };
-            before = oldest;
-            if fixed.is_none() {
-                fixed = Some(self.query(constants).await?);
-            }
-            if let Some((policy, classes)) = &fixed {
-                found.extend(news.iter().filter_map(|item| {
-                    let name = |id: &ClassId| name_in(classes, id);
-                    let (class, line) = AuctionSummary::of(&item.effect, policy, name)?;
-                    Some((place(item), class, line))
-                }));
-            }
+            before = *oldest;
+            let more = page.len() == PAGE;
+            let known = match fixed.take() {
+                Some(known) => known,
+                None => self.query(Known::of).await?,
+            };
+            let read = tokio::task::spawn_blocking(move || {
+                found.read(page, &known);
+                (found, known)
+            });
+            let read = read.await;
+            let (now, known) = read.map_err(|error| internal("reading auctions", error))?;
+            (found, fixed) = (now, Some(known));
             if !more {
                 break;
             }
         }
-        found.reverse();
-        self.board.add(found);
+        found.lines.reverse();
+        for (_, _, line) in &found.lines {
+            self.parts.meters.cleared(line.kind.name(), line.height);
+        }
+        self.board.keep(found.recent);
+        self.board.add(found.lines);
         Ok(())
     }
 
@@ -84,6 +124,31 @@ impl NodeBackend {
             }
         };
         Ok(self.board.newest(class.as_ref(), limit))
+    }
+
+    /// The whole id of the auction that a text means: its id, or how that of one of the last ones
+    /// begins.
+    pub(crate) async fn auction_meant(&self, text: String) -> Answer<String> {
+        if let Ok(id) = text.parse::<Hash32>() {
+            return Ok(id.to_hex());
+        }
+        if text.len() < SHORTEST || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
+            let hint = format!("want its id of 64 hex digits, or the first {SHORTEST} or more");
+            return Err(usage(format!("`{text}` is no auction id"), hint));
+        }
+        self.catch_up().await?;
+        let mut meant = self.board.beginning(&text);
+        match (meant.pop(), meant.is_empty()) {
+            (Some(id), true) => Ok(id),
+            (Some(_), false) => {
+                let why = format!("more than one auction begins with {text}");
+                Err(usage(why, "give more digits"))
+            }
+            (None, _) => Err(not_found(
+                format!("none of the last auctions begins with {text}"),
+                "see gridbay auction list; an older one needs its whole id",
+            )),
+        }
     }
 
     /// One auction by the hex of its id, with its proof.
@@ -112,10 +177,10 @@ impl NodeBackend {
             )))
         });
         let (position, decided, set, effects, classes) = looked.await??.ok_or_else(missing)?;
-        let effects =
-            decode(&effects).ok_or_else(|| internal("reading effects", "damaged index"))?;
         let effect = effects.get(position as usize);
-        let auction = effect.and_then(Effect::auction).ok_or_else(missing)?;
+        let effect = effect.and_then(|bytes| codec::decode::<Effect>(bytes, EFFECT_BYTES).ok());
+        let effect = effect.ok_or_else(|| internal("reading an effect", "damaged index"))?;
+        let auction = effect.auction().ok_or_else(missing)?;
         let of = auction.classes();
         let names: Vec<String> = of.iter().map(|id| name_in(&classes, id)).collect();
         let proof = prove(&effects, u64::from(position))
@@ -132,18 +197,14 @@ impl NodeBackend {
     }
 }
 
-fn place(item: &HistoryItem) -> Place {
-    (item.height, item.position)
-}
-
 fn name_in(classes: &[Class], id: &ClassId) -> String {
     let class = classes.iter().find(|class| class.key.id() == *id);
     class.map_or_else(|| id.to_string(), |class| class.name.clone())
 }
 
-/// Proof that the effect at `index` is among a block's effects.
-fn prove(effects: &[Effect], index: u64) -> Option<EffectProof> {
-    let leaves: Vec<[u8; 32]> = effects.iter().map(Effect::leaf).collect();
+/// Proof that the effect at `index` is among a block's effects, given by their canonical bytes.
+fn prove(effects: &[Vec<u8>], index: u64) -> Option<EffectProof> {
+    let leaves: Vec<[u8; 32]> = effects.iter().map(|bytes| leaf_of(bytes)).collect();
     let size = leaves.len() as u64;
     let proof = prove_in_list(&leaves, index).ok()?;
     Some(EffectProof { index, size, proof })
@@ -165,11 +226,10 @@ mod tests {
             })
             .collect();
         let encoded: Vec<Vec<u8>> = effects.iter().map(codec::encode).collect();
-        assert_eq!(decode(&encoded).unwrap(), effects);
         let leaves: Vec<_> = effects.iter().map(Effect::leaf).collect();
         let root = merkle_root(&leaves);
         for index in 0..7 {
-            let proof = prove(&effects, index).unwrap();
+            let proof = prove(&encoded, index).unwrap();
             let bytes = codec::encode(&proof);
             let proof: EffectProof = codec::decode(&bytes, 4_096).unwrap();
             let leaf = effects[index as usize].leaf();
@@ -186,6 +246,6 @@ mod tests {
                     .is_err()
             );
         }
-        assert_eq!(prove(&effects, 7), None);
+        assert_eq!(prove(&encoded, 7), None);
     }
 }

@@ -1,38 +1,44 @@
 //! Auctions.
 
 use super::types::{AuctionProof, AuctionSummary};
-use crate::api::extract::{Params, Place, Reply, lines, parse};
+use crate::api::document::Routes;
+use crate::api::extract::{Lines, Listed, Params, Place, Reply, lines};
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
-use gridbay_protocol::ids::Hash32;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/auctions", get(auctions))
-        .route("/auctions/{id}", get(auction))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("auctions")
+        .get(
+            "/auctions",
+            "Lists the last auctions, newest first",
+            auctions,
+        )
+        .get("/auctions/{id}", "Shows an auction with its proof", auction)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 struct Which {
+    /// Name of a class; all classes without it.
     class: Option<String>,
-    limit: Option<usize>,
+    /// Lines at the most; 20 without it, and never more than 1,000.
+    limit: Option<u32>,
 }
 
 async fn auctions(
     State(node): State<Node>,
     Params(which): Params<Which>,
-) -> Reply<Vec<AuctionSummary>> {
+) -> Listed<AuctionSummary> {
     let limit = lines(which.limit);
-    node.auctions(which.class, limit).await.map(Json)
+    node.auctions(which.class, limit).await.map(Lines)
 }
 
 async fn auction(State(node): State<Node>, Place(id): Place<String>) -> Reply<AuctionProof> {
-    let id: Hash32 = parse(&id, "auction id")?;
-    node.auction(id.to_hex()).await.map(Json)
+    let id = node.auction_meant(id).await?;
+    node.auction(id).await.map(Json)
 }

@@ -20,6 +20,7 @@ use gridbay_protocol::record::reservation::ReservationRecord;
 use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 named! {
     /// How an auction came about.
@@ -40,7 +41,7 @@ named! {
 }
 
 /// `GET /auctions`: one line, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuctionSummary {
     /// Id of the clearing, or of the order of a buy, in hex.
     pub id: String,
@@ -77,6 +78,15 @@ impl AuctionSummary {
         name: impl Fn(&ClassId) -> String,
     ) -> Option<(Vec<ClassId>, AuctionSummary)> {
         let auction = effect.auction()?;
+        Some(AuctionSummary::of_auction(auction, policy, name))
+    }
+
+    /// The line of an auction, and the classes that it is of.
+    pub(crate) fn of_auction(
+        auction: Auction<'_>,
+        policy: &Policy,
+        name: impl Fn(&ClassId) -> String,
+    ) -> (Vec<ClassId>, AuctionSummary) {
         let (kind, figures) = match auction {
             Auction::Clearing(record) => {
                 let kind = match record.kind {
@@ -108,7 +118,7 @@ impl AuctionSummary {
             paid: figures.paid,
             price: figures.price,
         };
-        Some((classes, summary))
+        (classes, summary)
     }
 }
 
@@ -154,13 +164,14 @@ impl AuctionRecord {
 }
 
 /// `GET /auctions/{id}`: the record and what a stranger needs to check it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuctionProof {
     /// Id, as in the summary.
     pub id: String,
     /// Name of the class.
     pub class: String,
-    /// The record.
+    /// The record, as on the ledger: an object with the name of its kind.
+    #[schema(value_type = Object)]
     pub record: AuctionRecord,
     /// Header of its block.
     pub header: Hex,

@@ -9,24 +9,38 @@
 //! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the
 //! API credits per node-hour.
 
+pub(crate) mod at_height;
 pub(crate) mod failure;
 
+use crate::alert::Alerts;
 use crate::api::Answer;
 use crate::auction::board::Board;
+use crate::audit::Book;
 use crate::body::BodyHandle;
 use crate::body::room::Room;
 use crate::cluster::Clusters;
 use crate::config::NodeLimits;
 use crate::content::uploads::Uploads;
 use crate::discovery::Discovery;
+use crate::events::kept::Kept;
 use crate::executor::Selling;
 use crate::held::{self, Guests};
+use crate::ledger::times::Times;
+use crate::market::Markets;
+use crate::market::odds::Tried;
+use crate::metrics::Meters;
 use crate::outbound::Gateway;
 use crate::overlay::{Multiaddr, OverlayHandle};
+use crate::owner::Owner;
 use crate::store::content::ContentStore;
+use crate::store::granted::Granted;
 use crate::store::marks::MarkBook;
 use crate::store::orders::OrderStore;
+use crate::store::projects::ProjectBook;
+use crate::store::tokens::TokenBook;
 use crate::store::transfers::TransferStore;
+use crate::web::session::Sessions;
+use at_height::AtHeight;
 use failure::{gone, late, refused};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
@@ -34,13 +48,18 @@ use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
+use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 
 /// Longest wait for the core thread, which answers between two steps.
 const CORE_WAIT: Duration = Duration::from_secs(10);
+
+/// Statements that are put together at a time: each asks the core again and again, and holds all
+/// its postings.
+const STATEMENTS: usize = 2;
 
 /// The parts of a backend.
 pub struct BackendParts {
@@ -50,6 +69,8 @@ pub struct BackendParts {
     pub overlay: OverlayHandle,
     /// Inputs of own orders.
     pub contents: ContentStore,
+    /// Updates on their way to own appliances.
+    pub granted: Granted,
     /// Output and files of own orders.
     pub orders: OrderStore,
     /// Networks of leases.
@@ -60,10 +81,18 @@ pub struct BackendParts {
     pub transfers: TransferStore,
     /// File of those whom the owner admits to clusters.
     pub guests: PathBuf,
+    /// Tokens of programs.
+    pub tokens: TokenBook,
+    /// Users and projects.
+    pub projects: ProjectBook,
     /// Whom the owner blocks and trusts.
     pub marks: MarkBook,
+    /// Who controls the node from afar, and which nodes its user owns.
+    pub owner: Owner,
     /// Addresses to listen on, as configured.
     pub listen: Vec<Multiaddr>,
+    /// Where the genesis says that this node is, but for what the setting `external` says too.
+    pub promised: Vec<Multiaddr>,
     /// Places that this node gives to others as their relay, at the most.
     pub relay_places: usize,
     /// Key of the node's account: signs invitations.
@@ -84,6 +113,12 @@ pub struct BackendParts {
     pub bootstrap: Vec<Bootstrap>,
     /// Set to true when the user asks the node to stop.
     pub stop: watch::Sender<bool>,
+    /// Keeps who changed what.
+    pub audit: Book,
+    /// The alerts that the node sends its owner.
+    pub alerts: Alerts,
+    /// Counts what happens.
+    pub meters: Arc<Meters>,
     /// The isolation that this machine may sell.
     pub selling: Arc<Selling>,
 }
@@ -98,9 +133,22 @@ pub struct NodeBackend {
     pub(crate) parts: BackendParts,
     pub(crate) started_ms: u64,
     pub(crate) uploads: Uploads,
+    pub(crate) updates: Uploads,
     pub(crate) board: Arc<Board>,
+    /// Results of clearing again.
+    pub(crate) tried: Arc<Tried>,
+    /// Ledger times of blocks.
+    pub(crate) times: Times,
+    /// The market at the last height.
+    pub(crate) markets: AtHeight<(), Markets>,
     pub(crate) discovery: Discovery,
     pub(crate) guests: Guests,
+    /// Readers of events, and what is kept for them.
+    pub(crate) events: Kept,
+    /// Who has signed in to the web pages.
+    pub(crate) web: Sessions,
+    /// Statements that are put together at a time.
+    pub(crate) statements: Semaphore,
     /// Connections of the API that became ones to ranks and to ports of members.
     pub(crate) carried: held::bounds::Carried,
 }
@@ -110,21 +158,35 @@ impl NodeBackend {
     pub fn new(parts: BackendParts) -> NodeBackend {
         NodeBackend {
             uploads: Uploads::new(parts.contents.clone(), parts.limits, parts.room.clone()),
+            updates: Uploads::new(
+                parts.granted.store().clone(),
+                parts.limits,
+                parts.room.clone(),
+            ),
             board: Arc::default(),
+            tried: Arc::default(),
+            times: Times::default(),
+            markets: AtHeight::default(),
             discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
             guests: Guests::open(parts.guests.clone()),
+            events: Kept::default(),
+            web: Sessions::default(),
+            statements: Semaphore::new(STATEMENTS),
             carried: held::bounds::permits(),
             parts,
         }
     }
 
-    /// Keeps the board of recent auctions up to date until the node stops.
+    /// Keeps the board of recent auctions and the meters up to date until the node stops.
     pub async fn follow(&self) {
         let mut height = self.parts.body.height();
         loop {
             if let Err(error) = self.catch_up().await {
                 tracing::debug!(%error, "the board of auctions waits");
+            }
+            if let Err(error) = self.measure().await {
+                tracing::debug!(%error, "the meters wait");
             }
             if height.changed().await.is_err() {
                 return;
@@ -148,7 +210,8 @@ impl NodeBackend {
 
     /// Refuses what would have to be acknowledged while the node is halted.
     pub(crate) fn acknowledges(&self) -> Answer<()> {
-        self.parts.body.acknowledges().map_err(gone)
+        let halted = |why| gone(why).with_details(json!({"done": false}));
+        self.parts.body.acknowledges().map_err(halted)
     }
 
     /// Runs a command. A refusal is an error.

@@ -1,16 +1,15 @@
 //! The bank's publications.
 
 use super::types::BankReport;
+use crate::api::document::Routes;
 use crate::api::extract::Reply;
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new().route("/ledger/bank", get(bank))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("ledger").get("/ledger/bank", "Shows the publications of the bank", bank)
 }
 
 async fn bank(State(node): State<Node>) -> Reply<BankReport> {

@@ -4,9 +4,10 @@ use crate::api::types::amount;
 use gridbay_protocol::bank::Redistribution;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// `GET /ledger/bank`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BankReport {
     /// Height at which this holds.
     pub height: u64,
@@ -26,7 +27,7 @@ pub struct BankReport {
 }
 
 /// The bank's policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BankRules {
     /// Heights from one sharing of the revenue to the next; `null` if it goes to the owners of the
     /// units.
@@ -45,7 +46,7 @@ pub struct BankRules {
 }
 
 /// How much money there is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MoneySupply {
     /// Ever minted.
     #[serde(with = "amount")]
@@ -62,7 +63,7 @@ pub struct MoneySupply {
 }
 
 /// An epoch's money.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct EpochMoney {
     /// Number of the epoch.
     pub epoch: u64,
@@ -74,7 +75,7 @@ pub struct EpochMoney {
 }
 
 /// The price index of a class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClassIndex {
     /// Its name.
     pub class: String,

@@ -10,9 +10,9 @@
 use crate::api::Answer;
 use crate::api::types::{BidAdvice, BidHow, BidWish, How, PriceChance, Want};
 use crate::backend::NodeBackend;
-use crate::backend::failure::{internal, usage};
+use crate::backend::failure::usage;
 use crate::market::Market;
-use crate::market::odds::{Odds, odds};
+use crate::market::odds::Odds;
 use crate::market::price::limit_hourly;
 use gridbay_protocol::units::Price;
 
@@ -38,13 +38,9 @@ impl NodeBackend {
         };
         let planned = self.planned(want, None, |at, plan| (at.market.clone(), plan.slots));
         let (market, slots) = planned.await?;
-        let records = self.last_clearings(market.id).await?;
         let min = if wish.divisible { 1 } else { wish.nodes };
-        let (nodes, heights) = (wish.nodes, market.policy.calendar.slot_heights());
-        let tried = tokio::task::spawn_blocking(move || odds(&records, nodes, min, heights));
-        let tried = tried
-            .await
-            .map_err(|error| internal("clearing again", error))?;
+        let heights = market.policy.calendar.slot_heights();
+        let tried = self.odds(market.id, wish.nodes, min, heights).await?;
         Ok(advice(&wish, &market, slots, &tried))
     }
 }

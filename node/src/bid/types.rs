@@ -3,25 +3,29 @@
 use crate::api::types::{JobId, JobState, amount, optional_amount};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// `POST /bids/suggest`: a bid under consideration.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BidWish {
     /// Name of the class; `None` for the network's only or first class.
     pub class: Option<String>,
     /// Nodes.
+    #[schema(minimum = 1, maximum = 4096)]
     pub nodes: u32,
     /// Whether fewer nodes are of use too (an array of tasks).
     pub divisible: bool,
     /// Hard limit on the running time.
+    #[schema(minimum = 1)]
     pub seconds: u32,
     /// Percent of the clearings that it should win, 1 to 100.
+    #[schema(minimum = 1, maximum = 100)]
     pub chance: u32,
 }
 
 /// A suggested bid, by the last clearings of the class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BidAdvice {
     /// Name of the class.
     pub class: String,
@@ -50,7 +54,7 @@ pub struct BidAdvice {
 }
 
 /// The success of a price in past clearings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PriceChance {
     /// Price per node-hour.
     #[serde(with = "amount")]
@@ -60,7 +64,7 @@ pub struct PriceChance {
 }
 
 /// `GET /bids`: a bid of this node that is not over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StandingBid {
     /// Its job.
     pub id: JobId,
@@ -89,13 +93,13 @@ pub struct StandingBid {
 }
 
 /// `POST /bids/{id}/amend`: another price for a bid that stands or runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AmendRequest {
     /// Most per node-hour.
     #[serde(with = "amount")]
     pub max_price: Credits,
     /// Most for the whole order, with what was paid; `None` leaves it.
-    #[serde(with = "optional_amount")]
+    #[serde(default, with = "optional_amount")]
     pub budget: Option<Credits>,
 }

@@ -10,15 +10,17 @@
 //! | nice level | the node's own | `UNIT_LEVEL` for one slice's worth, one less for each quarter more, one more for each fifth less |
 //! | disk: the work directory and `/tmp` | the slice's | the task's part, as of memory |
 //!
-//! Any job may hold [`DISK_MIB`](gridbay_protocol::class::DISK_MIB). Accelerators are counted by
-//! units.
+//! Any job may hold [`DISK_MIB`]. Accelerators are counted by units.
 
+use crate::executor::Limits;
 use gridbay_core::agent::RunId;
 use gridbay_ledger::State;
-use gridbay_protocol::class::{ClassKey, Isolation, Resource};
+use gridbay_protocol::class::{ClassKey, DISK_MIB, Isolation, Resource};
 use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::record::share::Portion;
+use std::time::Duration;
 
 /// Nice levels, above the node's own, of a pool's task that weighs one slice: leaves room for
 /// heavier ones.
@@ -99,6 +101,34 @@ fn level(weight: u64) -> u8 {
         level += 1;
     }
     level
+}
+
+/// The limits of a job: its own time, its part of the unit.
+pub(super) fn limits(spec: &JobSpec, allowance: Option<Allowance>) -> Limits {
+    let mut limits = Limits {
+        wall: Duration::from_secs(u64::from(spec.wall_seconds)),
+        disk_bytes: disk_bytes(allowance),
+        ..Limits::default()
+    };
+    if let Some(allowed) = allowance {
+        limits.memory_bytes = allowed.memory_mib.clamp(16, 1 << 24) << 20;
+        limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(allowed.vcpu.max(1)) + 1;
+        limits.processors = allowed.vcpu.max(1);
+        // The kernel stops a job that writes it all into one file. Shared memory counts as a file
+        // there.
+        limits.file_bytes = limits.disk_bytes.max(limits.memory_bytes);
+        limits.nice = allowed.nice;
+        limits.weight = allowed.weight;
+    }
+    limits
+}
+
+/// Bytes that a job with this allowance may hold on the disk.
+pub(super) fn disk_bytes(allowance: Option<Allowance>) -> u64 {
+    allowance.map_or_else(
+        || Limits::default().disk_bytes,
+        |allowed| allowed.disk_mib.clamp(DISK_MIB, 1 << 24) << 20,
+    )
 }
 
 #[cfg(test)]

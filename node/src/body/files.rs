@@ -70,7 +70,7 @@ pub enum FetchError {
 
 impl FetchError {
     /// This node's disk failed at a file of this name.
-    pub(super) fn disk(path: String, source: io::Error) -> FetchError {
+    pub(crate) fn disk(path: String, source: io::Error) -> FetchError {
         FetchError::Disk { path, source }
     }
     /// The buyer's conclusion.
@@ -87,7 +87,7 @@ impl FetchError {
 const TIME: (Duration, u64) = (Duration::from_secs(30), 64 << 10);
 
 /// Time for a file of so many bytes.
-pub(super) fn time_for(bytes: u64) -> Duration {
+pub(crate) fn time_for(bytes: u64) -> Duration {
     let (any, each_second) = TIME;
     any + Duration::from_secs(bytes / each_second)
 }
@@ -196,10 +196,10 @@ pub async fn pull_outputs(
     Ok(())
 }
 
-pub(super) struct Sink<'a> {
-    pub(super) file: File,
-    pub(super) name: &'a str,
-    pub(super) room: &'a Room,
+pub(crate) struct Sink<'a> {
+    pub(crate) file: File,
+    pub(crate) name: &'a str,
+    pub(crate) room: &'a Room,
 }
 
 impl Sink<'_> {
@@ -218,7 +218,7 @@ impl Sink<'_> {
 
 /// Asks for piece after piece until the file is whole, for as long as its bytes may take; returns
 /// them.
-pub(super) async fn pull<A: Future<Output = Option<AgentReply>>>(
+pub(crate) async fn pull<A: Future<Output = Option<AgentReply>>>(
     ask: impl Fn(u64) -> A,
     most: u64,
     time_for: impl Fn(u64) -> Duration,

@@ -86,7 +86,7 @@ impl Executor for Idle {
         Err(ExecutorError::NotPrepared(id("probe")))
     }
 
-    fn prepare(&self, job: &JobName) -> Result<PathBuf, ExecutorError> {
+    fn prepare(&self, job: &JobName, _: u64) -> Result<PathBuf, ExecutorError> {
         Ok(self.work(job))
     }
 

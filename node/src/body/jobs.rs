@@ -1,17 +1,16 @@
 //! The seller's jobs on this machine: between the agent and the executor.
 
-use super::allowance::Allowance;
+use super::allowance::{self, Allowance};
 use super::making::Making;
 use crate::executor::{
-    Executor, Exit, Farewell, Finished, Handed, JobSpec as Run, KillReason, Limits, Network,
-    Selling, Status, Stream,
+    Executor, Exit, Farewell, Finished, Handed, JobSpec as Run, KillReason, Network, Selling,
+    Status, Stream,
 };
 use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
 use crate::store::replace_file;
 use gridbay_core::agent::{CHUNK_BYTES, JobReport, Phase, PollJob, RunId, STREAM_BYTES};
 use gridbay_core::seller::JobMemo;
-use gridbay_protocol::class::DISK_MIB;
 use gridbay_protocol::class::Isolation;
 use gridbay_protocol::job::{JobExit, JobSpec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,10 +76,18 @@ impl Jobs {
         Ok(found)
     }
 
-    /// Keeps a memo and makes the job's work directory.
-    pub fn prepare(&self, job: &RunId, memo: &[u8]) -> io::Result<PathBuf> {
+    /// Keeps a memo and makes the work directory of a job with this allowance.
+    pub fn prepare(
+        &self,
+        job: &RunId,
+        memo: &[u8],
+        allowance: Option<Allowance>,
+    ) -> io::Result<PathBuf> {
         replace_file(&self.memo(job), memo)?;
-        self.executor.prepare(&local(job)).map_err(io::Error::other)
+        let prepared = self
+            .executor
+            .prepare(&local(job), allowance::disk_bytes(allowance));
+        prepared.map_err(io::Error::other)
     }
 
     /// Starts a prepared job within its allowance, for `lease` unless that is renewed. Blocks for
@@ -102,7 +109,7 @@ impl Jobs {
         }
         let mut run = Run::new(local(job), spec.argv.clone());
         run.env = spec.env.iter().cloned().collect::<BTreeMap<_, _>>();
-        run.limits = limits(spec, allowance);
+        run.limits = allowance::limits(spec, allowance);
         run.limits.lease = lease;
         run.network = network;
         run.internet = spec.internet;
@@ -294,26 +301,6 @@ fn told(known: Option<Phase>, on_disk: Phase) -> Phase {
         (Some(known), Phase::Unknown) => known,
         (Some(_), on_disk) => on_disk,
     }
-}
-
-/// The limits of a job: its own time, what it may use of its unit.
-fn limits(spec: &JobSpec, allowance: Option<Allowance>) -> Limits {
-    let mut limits = Limits {
-        wall: Duration::from_secs(u64::from(spec.wall_seconds)),
-        ..Limits::default()
-    };
-    if let Some(allowed) = allowance {
-        limits.memory_bytes = allowed.memory_mib.clamp(16, 1 << 24) << 20;
-        limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(allowed.vcpu.max(1)) + 1;
-        limits.processors = allowed.vcpu.max(1);
-        limits.disk_bytes = allowed.disk_mib.clamp(DISK_MIB, 1 << 24) << 20;
-        // The kernel stops a job that writes it all into one file. Shared memory counts as a file
-        // there.
-        limits.file_bytes = limits.disk_bytes.max(limits.memory_bytes);
-        limits.nice = allowed.nice;
-        limits.weight = allowed.weight;
-    }
-    limits
 }
 
 fn ended(finished: &Finished) -> Phase {

@@ -41,11 +41,13 @@ use crate::body::inbox::{Receiver, inbox};
 use crate::body::jobs::Jobs;
 use crate::body::room::Room;
 use crate::cluster::Clusters;
+use crate::metrics::Meters;
 use crate::outbound::Gateway;
 use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
 use crate::store::checkpoints::CheckpointStore;
 use crate::store::content::ContentStore;
+use crate::store::granted::Granted;
 use crate::store::orders::OrderStore;
 use crate::store::withheld;
 use crate::trouble::Trouble;
@@ -139,6 +141,8 @@ pub struct Tools {
     pub orders: OrderStore,
     /// Inputs of own orders.
     pub contents: ContentStore,
+    /// Contents that single nodes may have.
+    pub granted: Granted,
     /// Checkpoints of own orders.
     pub checkpoints: CheckpointStore,
     /// Copies of the checkpoints of others' jobs.
@@ -161,6 +165,8 @@ pub struct Tools {
     pub reopen: Option<Box<dyn Reopen>>,
     /// Looks for better allocations of reservations, if the owner wants that.
     pub solver: Option<Arc<Solver>>,
+    /// Counts what happens.
+    pub meters: Arc<Meters>,
     /// Joins the network, for a core that is opened again before it has an account.
     pub join: Option<Command>,
 }
@@ -320,7 +326,10 @@ impl Body {
 
     fn apply(&mut self, message: Message) -> Result<(), BodyError> {
         match message {
-            Message::Input(input) => self.step(input),
+            Message::Input(input) => {
+                self.tools.meters.hears(&input);
+                self.step(input)
+            }
             Message::Query(look) => {
                 look(self.core());
                 Ok(())
@@ -369,7 +378,10 @@ impl Body {
         let now = self.now();
         let core = self.core.as_mut();
         let core = core.expect("the core is open while the thread serves");
+        let begun = Instant::now();
         let effects = core.step(now, input)?;
+        let head = (core.state().height(), core.state().time_ms());
+        self.tools.meters.stepped(begun.elapsed(), head);
         let clock = core.trouble();
         if clock != self.clock_trouble.as_ref().map(|(found, _)| *found) {
             self.clock_trouble = clock.map(|found| (found, Trouble::clock(&found)));

@@ -13,13 +13,14 @@ use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, Phase, PollJob,
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{CommandToken, Input};
 use gridbay_core::reply::Reply;
+use gridbay_core::seller::JobMemo;
 use gridbay_protocol::checkpoint::Snapshot;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::keys::PublicKey;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often a job that is starting is looked at.
 const STARTING: Duration = Duration::from_millis(5);
@@ -204,7 +205,11 @@ impl Body {
                 let store = self.tools.contents.clone();
                 let checkpoints = self.tools.checkpoints.clone();
                 let share = self.core().buyer().share_of(&from, &content);
+                let granted = self.tools.granted.clone();
                 self.respond_with_chunk(request, move || {
+                    if granted.allows(&from, &content, Instant::now()) {
+                        return granted.store().chunk(&content, offset, CHUNK_BYTES);
+                    }
                     let input = || store.chunk(&content, offset, CHUNK_BYTES);
                     let kept = || checkpoints.chunk(&content, offset, CHUNK_BYTES);
                     let input = share.input.then(input).flatten();
@@ -291,13 +296,17 @@ impl Body {
         resume: Option<Snapshot>,
         memo: Vec<u8>,
     ) {
+        self.tools.meters.stages(job);
         let asker = Asker::new(self.tools.overlay.clone());
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
         let room = self.tools.room.clone();
+        let offer = JobMemo::decode(&memo).ok().map(|memo| memo.offer);
+        let allowance = offer.and_then(|offer| Allowance::of(self.core().state(), &job, &offer));
         self.spawn(async move {
             let preparing = jobs.clone();
             let prepared =
-                tokio::task::spawn_blocking(move || preparing.prepare(&job, &memo)).await;
+                tokio::task::spawn_blocking(move || preparing.prepare(&job, &memo, allowance));
+            let prepared = prepared.await;
             let ok = match prepared.map_err(io::Error::other).flatten() {
                 Ok(work) => {
                     let mut pulled =

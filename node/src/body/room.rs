@@ -119,7 +119,8 @@ impl Room {
         self.free().is_ok_and(|free| free >= needed)
     }
 
-    fn free(&self) -> io::Result<u64> {
+    /// Free bytes.
+    pub(crate) fn free(&self) -> io::Result<u64> {
         Ok(self.free_and_whole()?.0)
     }
 

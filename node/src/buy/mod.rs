@@ -12,6 +12,7 @@ mod ausubel;
 mod buy;
 mod contract;
 mod deadline;
+pub(crate) mod fit;
 pub(crate) mod flags;
 mod given;
 mod posted;
@@ -40,11 +41,12 @@ use gridbay_core::buy::{NewOrder, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 use way::{Shown, Way};
 
 /// The mechanism that an order uses, with what it alone asks for:
 /// `{"mechanism": "ausubel", "divisible": false}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "mechanism", rename_all = "snake_case")]
 pub enum How {
     /// A sealed bid in the auction of its class.
@@ -93,6 +95,16 @@ impl How {
     /// Whether fewer nodes than asked for are of use too.
     pub fn is_divisible(&self) -> bool {
         self.way().is_divisible()
+    }
+}
+
+/// The way of this name, if it can be asked for with nothing but whether fewer nodes are of use.
+pub(crate) fn plain(name: &str, divisible: bool) -> Option<How> {
+    match name {
+        ausubel::NAME => Some(How::Ausubel(BidHow { divisible })),
+        buy::NAME => Some(How::BUY),
+        posted::NAME => Some(How::Posted(PostedHow {})),
+        _ => None,
     }
 }
 
@@ -396,6 +408,7 @@ mod tests {
                 accepted_ms: 0,
                 worth: None,
                 relay: gridbay_core::buy::Relaying::Free,
+                request: None,
                 class,
                 terms,
                 slots: 2,

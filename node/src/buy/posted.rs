@@ -11,19 +11,20 @@ use crate::api::{ApiError, ErrorCode};
 use crate::market::desk::{Answer, Desk};
 use crate::market::price::limit_hourly;
 use crate::market::{Line, Market, cheapest_of};
-use crate::order::plan::{Ask, Plan, Said, Shelf, too_much};
+use crate::order::plan::{Ask, Floor, Plan, Said, Shelf, too_much};
 use clap::Args;
 use gridbay_core::buy::{NewOrder, PostedTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Its name.
 pub(super) const NAME: &str = "posted";
 
 /// A hire; it asks for nothing of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PostedHow {}
 
@@ -102,6 +103,7 @@ impl PostedHow {
                 class: market.name.clone(),
                 offered: count(market, false),
                 free: count(market, true),
+                floor: Floor::default(),
             },
             said: Said::Nothing,
         })

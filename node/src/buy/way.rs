@@ -15,14 +15,16 @@ use gridbay_core::buyer::order::OrderAgent;
 use gridbay_ledger::State;
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Nodes of another class than the first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Also {
     /// Name of the class.
     pub class: String,
     /// How many.
+    #[schema(minimum = 1, maximum = 4096)]
     pub nodes: u32,
 }
 
@@ -59,14 +61,15 @@ pub(crate) trait Way {
         format!(
             "can cost at most {} credits ({} for {} at up to {} per node-hour); {likely}",
             quote.most,
-            nodes(quote.nodes),
+            text::nodes(quote.nodes),
             span(quote.seconds),
             quote.max_price
         )
     }
     /// Why `run` does not send it, and what to do instead; `None` if it may come to something.
     fn hopeless(&self, quote: &Quote) -> Option<(String, String)> {
-        too_few(quote, if self.is_divisible() { 1 } else { quote.nodes })
+        let least = if self.is_divisible() { 1 } else { quote.nodes };
+        too_few(quote, least).or_else(|| too_low(quote))
     }
     /// Whether a job that is done pays only when the slot of its last task ends.
     fn pays_with_the_slot(&self) -> bool {
@@ -85,20 +88,27 @@ pub(super) fn too_few(quote: &Quote, least: u32) -> Option<(String, String)> {
     })
 }
 
+/// The words for an order that offers less than sellers ask, if it does.
+fn too_low(quote: &Quote) -> Option<(String, String)> {
+    let asked = quote.asked.filter(|_| quote.too_low)?;
+    let (allows, raise) = match quote.max_price < asked {
+        true => (format!("its limit is {}", quote.max_price), "--max-price"),
+        false => (
+            "its budget allows less for the whole time".to_owned(),
+            "--budget",
+        ),
+    };
+    let why = format!("sellers ask at least {asked} per node-hour, and {allows}");
+    let next = format!("raise {raise}, or send it all the same: --anyway");
+    Some((why, next))
+}
+
 /// The refusal of a worth for an order that does not bid by one.
 pub(super) fn no_worth() -> ApiError {
     usage(
         "a worth is for a bid for all nodes or none",
         "leave out --worth, or the other way to get nodes",
     )
-}
-
-/// So many nodes, in words.
-pub(super) fn nodes(nodes: u32) -> String {
-    match nodes {
-        1 => "1 node".to_owned(),
-        n => format!("{n} nodes"),
-    }
 }
 
 /// So many seconds, in words.

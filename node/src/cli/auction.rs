@@ -20,6 +20,8 @@ use super::chain::{HEADER_BYTES, SIGNED_BYTES, validators_at};
 use super::context::Context;
 use super::error::{CliError, During as _, chain};
 use super::exit::Exit;
+use super::listing::Again;
+use super::meant::Meant;
 use super::text::or_dash;
 use crate::api::client::Client;
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof};
@@ -31,7 +33,7 @@ use gridbay_protocol::block::Header;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::{Genesis, Policy};
-use gridbay_protocol::ids::to_hex;
+use gridbay_protocol::ids::{NetworkId, to_hex};
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::{Certificate, CertificateError};
 use outcome::OutcomeError;
@@ -49,17 +51,19 @@ pub(super) enum AuctionCommand {
         /// How many
         #[arg(long, default_value_t = 20)]
         limit: usize,
+        #[command(flatten)]
+        again: Again,
     },
     /// Show offers, bids, winners and payments of an auction
     Show {
-        /// Its id
-        id: String,
+        /// Its id, or how that begins (4 digits or more)
+        id: Meant,
     },
     /// Check an auction from the genesis on, without trusting the node
     Verify {
-        /// Ids
+        /// Ids, or how they begin
         #[arg(required = true)]
-        ids: Vec<String>,
+        ids: Vec<Meant>,
         /// The genesis to start from [default: the data folder's]
         #[arg(long, value_name = "FILE")]
         genesis: Option<PathBuf>,
@@ -97,7 +101,25 @@ pub fn verify_auction(
     genesis: &Genesis,
     set: &ValidatorSet,
 ) -> Result<(), AuctionError> {
-    let network = genesis.network();
+    check_auction(proof, genesis.network(), &genesis.policy, Some(set))
+}
+
+/// The same by the network's id and policy; without validators, the proof's own are trusted.
+pub(crate) fn check_auction(
+    proof: &AuctionProof,
+    network: NetworkId,
+    policy: &Policy,
+    set: Option<&ValidatorSet>,
+) -> Result<(), AuctionError> {
+    let own: ValidatorSet;
+    let set = match set {
+        Some(set) => set,
+        None => {
+            own = codec::decode(&proof.validators.0, SIGNED_BYTES)
+                .map_err(|e| AuctionError::Bytes("validators", e))?;
+            &own
+        }
+    };
     let header = header(proof)?;
     let certificate: Certificate = codec::decode(&proof.certificate.0, SIGNED_BYTES)
         .map_err(|e| AuctionError::Bytes("certificate", e))?;
@@ -115,7 +137,7 @@ pub fn verify_auction(
     }
     certificate.verify(&network, set)?;
     check_inclusion(proof, &header)?;
-    Ok(check_outcome(&proof.record, &genesis.policy)?)
+    Ok(check_outcome(&proof.record, policy)?)
 }
 
 fn header(proof: &AuctionProof) -> Result<Header, AuctionError> {
@@ -145,7 +167,7 @@ fn check_outcome(record: &AuctionRecord, policy: &Policy) -> Result<(), OutcomeE
 }
 
 /// The text of `auction show`.
-fn table(AuctionProof { class, record, .. }: &AuctionProof) -> String {
+pub(crate) fn table(AuctionProof { class, record, .. }: &AuctionProof) -> String {
     match record {
         AuctionRecord::Clearing(record) => ausubel::table(record, class),
         AuctionRecord::Buy(record) => buy::table(record, class),
@@ -168,7 +190,16 @@ impl AuctionCommand {
         at.wait(async {
             let client = at.client()?;
             match self {
-                AuctionCommand::List { class, limit } => list(at, &client, class, limit).await,
+                AuctionCommand::List {
+                    class,
+                    limit,
+                    again,
+                } => {
+                    let class = class.map_or(String::new(), |class| format!("&class={class}"));
+                    let path = format!("/auctions?limit={limit}{class}");
+                    at.shown(again.watch, async || list(at, &client, &path).await)
+                        .await
+                }
                 AuctionCommand::Show { id } => show(at, &client, &id).await,
                 AuctionCommand::Verify { ids, genesis } => verify(at, &client, &ids, genesis).await,
             }
@@ -176,17 +207,8 @@ impl AuctionCommand {
     }
 }
 
-async fn list(
-    at: &Context,
-    client: &Client,
-    class: Option<String>,
-    limit: usize,
-) -> Result<(), CliError> {
-    let mut path = format!("/auctions?limit={limit}");
-    if let Some(class) = class {
-        path += &format!("&class={class}");
-    }
-    let auctions: Vec<AuctionSummary> = client.get(&path).await.during("no list of auctions")?;
+async fn list(at: &Context, client: &Client, path: &str) -> Result<(), CliError> {
+    let auctions: Vec<AuctionSummary> = client.get(path).await.during("no list of auctions")?;
     at.show(&auctions, |auctions| {
         let mut table = Table::new(&[
             "AUCTION", "KIND", "CLASS", ">HEIGHT", ">SLOT", ">UNITS", ">BIDS", ">WON", ">SOLD",
@@ -211,7 +233,7 @@ async fn list(
     })
 }
 
-async fn show(at: &Context, client: &Client, id: &str) -> Result<(), CliError> {
+async fn show(at: &Context, client: &Client, id: &Meant) -> Result<(), CliError> {
     let proof: AuctionProof = client
         .get(&format!("/auctions/{id}"))
         .await
@@ -222,15 +244,15 @@ async fn show(at: &Context, client: &Client, id: &str) -> Result<(), CliError> {
 async fn verify(
     at: &Context,
     client: &Client,
-    ids: &[String],
+    ids: &[Meant],
     genesis: Option<PathBuf>,
 ) -> Result<(), CliError> {
     let genesis = at.genesis(genesis.as_deref())?;
     let mut verdicts = Vec::new();
     for id in ids {
-        let why = verify_one(at, client, &genesis, id).await?;
+        let (id, why) = verify_one(at, client, &genesis, id).await?;
         verdicts.push(Verdict {
-            id: id.clone(),
+            id,
             ok: why.is_none(),
             why,
         });
@@ -257,20 +279,22 @@ async fn verify_one(
     at: &Context,
     client: &Client,
     genesis: &Genesis,
-    id: &str,
-) -> Result<Option<String>, CliError> {
+    id: &Meant,
+) -> Result<(String, Option<String>), CliError> {
     let proof: AuctionProof = client
         .get(&format!("/auctions/{id}"))
         .await
         .during("the auction could not be checked")?;
-    if proof.id != id {
-        return Ok(Some("the node answered with another auction".to_owned()));
+    let asked = id.to_string();
+    if !proof.id.starts_with(&asked) {
+        let why = "the node answered with another auction".to_owned();
+        return Ok((asked, Some(why)));
     }
     let header = match header(&proof) {
         Ok(header) => header,
-        Err(error) => return Ok(Some(chain(&error))),
+        Err(error) => return Ok((proof.id, Some(chain(&error)))),
     };
     let set = validators_at(at, client, genesis, header.height, header.validators).await?;
     let checked = verify_auction(&proof, genesis, &set);
-    Ok(checked.err().map(|error| chain(&error)))
+    Ok((proof.id, checked.err().map(|error| chain(&error))))
 }

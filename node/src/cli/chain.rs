@@ -157,7 +157,7 @@ pub(super) async fn validators_at(
     if let Some(set) = genesis.validators().filter(|set| set.hash() == claimed) {
         return Ok(set);
     }
-    if at.format == super::Format::Table {
+    if at.format.is_text() {
         crate::ui::note("the validators have changed; checking the headers up to this block");
     }
     let chain = walk(client, genesis, Some(height)).await?;

@@ -1,9 +1,9 @@
-//! `config show`.
+//! `config show|example`.
 
 use super::context::Context;
 use super::error::{CliError, During as _};
-use crate::config::{Config, Shown};
-use crate::ui::Table;
+use crate::config::{self, Config, Shown};
+use crate::ui::{self, Table};
 use clap::Subcommand;
 
 /// The settings of this node.
@@ -11,13 +11,20 @@ use clap::Subcommand;
 pub(super) enum ConfigCommand {
     /// Show every setting, its value and where it comes from
     Show,
+    /// Print a settings file with every default and its purpose, all in comments
+    Example,
 }
 
 impl ConfigCommand {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
-        let ConfigCommand::Show = self;
-        let shown = Config::show(&at.home, &at.sources).during("the settings cannot be used")?;
-        at.show(&shown, |shown| table(shown))
+        match self {
+            ConfigCommand::Show => {
+                let shown = Config::show(&at.home, &at.sources);
+                let shown = shown.during("the settings cannot be used")?;
+                at.show(&shown, |shown| table(shown))
+            }
+            ConfigCommand::Example => Ok(ui::out(config::example(&at.home).as_bytes())?),
+        }
     }
 }
 

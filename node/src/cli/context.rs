@@ -4,22 +4,40 @@ use super::error::{CliError, During as _};
 use super::exit::Exit;
 use crate::api::client::Client;
 use crate::config::{Config, Home, Sources};
-use crate::ui;
+use crate::ui::{self, Layout};
 use clap::ValueEnum;
 use gridbay_protocol::genesis::Genesis;
 use serde::Serialize;
 use std::fs;
 use std::future::Future;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Between two looks at what is watched.
+const AGAIN: Duration = Duration::from_secs(2);
+/// Makes a terminal empty.
+const EMPTY: &[u8] = b"\x1b[H\x1b[2J";
 
 /// Form of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// For people; tables fit into the terminal.
     #[default]
     Table,
+    /// For people; tables are as wide as they are.
+    Wide,
+    /// Tables as values separated by commas.
+    Csv,
     /// For programs: one JSON value on standard output.
     Json,
+}
+
+impl Format {
+    /// Whether it is text, which people read.
+    pub fn is_text(self) -> bool {
+        self != Format::Json
+    }
 }
 
 /// Options of every command.
@@ -37,6 +55,9 @@ pub struct Global {
         default_value = "table"
     )]
     pub format: Format,
+    /// Of tables print the first column alone, without headings: the ids
+    #[arg(short = 'q', long, global = true, conflicts_with = "format")]
+    pub quiet: bool,
     /// A setting for this command, over file and environment; see `config show`
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -63,6 +84,13 @@ impl Context {
                 "name a folder with --data",
             )
         })?;
+        let layout = match (global.quiet, global.format) {
+            (true, _) => Layout::Ids,
+            (false, Format::Table) => Layout::of_terminal(),
+            (false, Format::Csv) => Layout::Csv,
+            (false, Format::Wide | Format::Json) => Layout::Whole,
+        };
+        layout.choose();
         Ok(Context {
             home: Home::new(data),
             format: global.format,
@@ -99,16 +127,34 @@ impl Context {
         table: impl FnOnce(&T) -> String,
     ) -> Result<(), CliError> {
         let text = match self.format {
-            Format::Table => table(value),
+            Format::Table | Format::Wide | Format::Csv => table(value),
             Format::Json => {
                 let json = serde_json::to_string_pretty(value).map_err(|error| {
                     let why = error.to_string();
                     CliError::new(Exit::FAILED, "the result has no JSON form", why, "")
                 })?;
-                format!("{json}\n")
+                format!("{}\n", ui::seen_json(&json))
             }
         };
         Ok(ui::out(text.as_bytes())?)
+    }
+    /// Shows something once, or again and again until it is interrupted: on a terminal in place of
+    /// what was there.
+    pub(super) async fn shown(
+        &self,
+        again: bool,
+        mut show: impl AsyncFnMut() -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
+        loop {
+            if again && std::io::stdout().is_terminal() {
+                ui::out(EMPTY)?;
+            }
+            show().await?;
+            if !again {
+                return Ok(());
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
     }
     /// The genesis of the network: of a file, or of this data folder.
     pub fn genesis(&self, file: Option<&Path>) -> Result<Genesis, CliError> {

@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
+use super::listing::Listing;
 use crate::api::types::{Contract, ContractRole};
 use crate::ui::Table;
 use clap::Subcommand;
@@ -15,6 +16,8 @@ pub(super) enum ContractCommand {
         /// Those of others too
         #[arg(long)]
         all: bool,
+        #[command(flatten)]
+        listing: Listing,
     },
     /// Show one contract
     Show {
@@ -39,14 +42,14 @@ impl ContractCommand {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
         at.wait(async {
             let client = at.client()?;
-            let all = client.get("/contracts").await;
-            let all: Vec<Contract> = all.during("no list of contracts")?;
+            let from = ("/contracts", "no list of contracts");
+            if let ContractCommand::List { all, listing } = self {
+                let keep = |c: &Contract| all || c.role != ContractRole::None;
+                return listing.kept(at, &client, from, keep, table).await;
+            }
+            let all: Vec<Contract> = client.get(from.0).await.during(from.1)?;
             match self {
-                ContractCommand::List { all: everybodys } => {
-                    let mut shown = all;
-                    shown.retain(|c| everybodys || c.role != ContractRole::None);
-                    at.show(&shown, |list| table(list))
-                }
+                ContractCommand::List { .. } => Ok(()),
                 ContractCommand::Show { id } => at.show(&find(all, &id)?, describe),
                 ContractCommand::Sign { id } => {
                     let id = find(all, &id)?.contract.to_hex();

@@ -5,7 +5,7 @@
 //! 2. While no node answers, the ports of `listen` are tried.
 //! 3. The exit code is 0 if nothing worse than a hint was found, else 1.
 
-use super::context::{Context, Format};
+use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use crate::config::Config;
@@ -31,7 +31,7 @@ impl DoctorArgs {
         let findings = at.wait(async { Ok(examine(at).await) })?;
         at.show(&findings, |list| page(list))?;
         let ill = doctor::is_ill(&findings);
-        if findings.is_empty() && at.format == Format::Table {
+        if findings.is_empty() && at.format.is_text() {
             ui::note("nothing is wrong with the network of this node");
         }
         Ok(if ill { Exit::FAILED } else { Exit::OK })

@@ -6,7 +6,8 @@ use super::exit::Exit;
 use crate::api::ApiError;
 use crate::config::ConfigError;
 use crate::keys::KeyFileError;
-use crate::ui::{WriteError, clean};
+use crate::ui::{WriteError, clean, seen_json};
+use serde_json::Value;
 use std::error::Error as StdError;
 use std::fmt;
 
@@ -21,9 +22,18 @@ pub struct CliError {
     pub why: String,
     /// Advice; may be empty.
     pub next: String,
+    /// Facts for programs, such as the step that failed; null if there are none.
+    pub details: Value,
 }
 
 impl CliError {
+    /// A failure of the API, and what did not come about by it.
+    pub(super) fn of(error: ApiError, what: &str) -> CliError {
+        CliError {
+            details: error.details,
+            ..CliError::new(Exit::of(error.code), what, error.message, error.hint)
+        }
+    }
     /// A failure.
     pub fn new(
         exit: Exit,
@@ -36,19 +46,23 @@ impl CliError {
             what: what.into(),
             why: why.into(),
             next: next.into(),
+            details: Value::Null,
         }
     }
     /// As it goes to standard error, in the form asked for.
     pub(super) fn shown(&self, format: Format) -> String {
         match format {
-            Format::Table => self.to_string(),
-            Format::Json => serde_json::json!({
-                "exit": self.exit.0,
-                "what": clean(&self.what),
-                "why": clean(&self.why),
-                "next": clean(&self.next),
-            })
-            .to_string(),
+            Format::Table | Format::Wide | Format::Csv => self.to_string(),
+            Format::Json => {
+                let told = serde_json::json!({
+                    "exit": self.exit.0,
+                    "what": clean(&self.what),
+                    "why": clean(&self.why),
+                    "next": clean(&self.next),
+                    "details": self.details,
+                });
+                seen_json(&told.to_string())
+            }
         }
     }
     /// Whether there is nothing to say because the reader of the output has left.
@@ -98,7 +112,7 @@ pub(super) trait During<T> {
 
 impl<T> During<T> for Result<T, ApiError> {
     fn during(self, what: &str) -> Result<T, CliError> {
-        self.map_err(|e| CliError::new(Exit::of(e.code), what, e.message, e.hint))
+        self.map_err(|error| CliError::of(error, what))
     }
 }
 
@@ -154,7 +168,7 @@ mod tests {
     fn programs_get_one_object_in_one_line() {
         let error = CliError::new(Exit::FUNDS, "not \"sent\"", "a\nb", "");
         let shown = error.shown(Format::Json);
-        let told: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        let told: Value = serde_json::from_str(&shown).unwrap();
         assert_eq!(shown.lines().count(), 1);
         assert_eq!(
             told,
@@ -163,9 +177,17 @@ mod tests {
                 "what": "not \"sent\"",
                 "why": "a\u{fffd}b",
                 "next": "",
+                "details": null,
             })
         );
         assert_eq!(error.shown(Format::Table), error.to_string());
+        let api = ApiError::new(ErrorCode::Unreachable, "gone", "");
+        let api = api.with_details(serde_json::json!({"step": "call\u{9b}"}));
+        let shown = Err::<(), _>(api).during("no").unwrap_err();
+        let shown = shown.shown(Format::Json);
+        assert!(!shown.contains('\u{9b}'));
+        let told: Value = serde_json::from_str(&shown).unwrap();
+        assert_eq!(told["details"]["step"], "call\u{9b}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::error::{CliError, During as _};
 use super::exit::Exit;
+use super::progress::Progress;
 use crate::api::client::Client;
 use crate::api::types::{JobFile, JobRecord};
 use gridbay_protocol::job::path_is_inside;
@@ -65,10 +66,12 @@ async fn fetch_one(
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     let beside = folder.join(format!(".{name}.part"));
     let mut out = File::create(&beside).map_err(failed)?;
+    let mut progress = Progress::new(format!("fetching {}", file.path), file.bytes);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| failed(io::Error::other(error)))?;
         if let Ok(piece) = frame.into_data() {
             out.write_all(&piece).map_err(failed)?;
+            progress.add(piece.len());
         }
     }
     fs::rename(&beside, place).map_err(failed)

@@ -4,6 +4,8 @@
 //! 2. One of them runs `found` with all descriptions; everybody compares the network's id.
 //! 3. Each places the file with `join genesis.cbor` and starts its node.
 
+pub(super) mod genesis;
+
 use super::context::Context;
 use super::error::{CliError, chain};
 use super::exit::Exit;
@@ -14,10 +16,9 @@ use crate::ui::Table;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use gridbay_protocol::bank::Preset;
-use gridbay_protocol::beacon;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
-use gridbay_protocol::genesis::{FORMAT, Genesis, GenesisError, Member, Policy, RULES};
-use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
+use gridbay_protocol::genesis::{Genesis, GenesisError, Member, Policy};
+use gridbay_protocol::ids::{AccountId, NetworkId};
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::units::{Credits, Price};
@@ -25,7 +26,6 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Arguments of `found`.
 #[derive(Clone, Debug, Args)]
@@ -201,8 +201,7 @@ impl FoundArgs {
         policy.auction = self.auction(policy.slot_ms())?;
         policy.buy.surcharge_ppm = self.surcharge * 10_000;
         let members = members.into_iter();
-        let mut members: Vec<Member> = members.map(|file| file.member(&policy.bank)).collect();
-        members.sort_by(|a, b| a.name.cmp(&b.name));
+        let members = members.map(|file| file.member(&policy.bank)).collect();
         let mut classes = Vec::new();
         for spec in &self.classes {
             let class = class(spec, policy.slot_ms()).map_err(|why| {
@@ -214,21 +213,7 @@ impl FoundArgs {
             })?;
             classes.push(class);
         }
-        classes.sort_by_key(|c| c.key.id());
-        let tips = members.iter().filter_map(|m| m.validator.as_ref());
-        let beacon = tips.fold([0; 32], |b, v| beacon::mix(&b, v.beacon_tip.as_bytes()));
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        let genesis = Genesis {
-            format: FORMAT,
-            rules: RULES,
-            name: self.name,
-            time_ms: now.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)),
-            policy,
-            classes,
-            members,
-            beacon: Hash32(beacon),
-        };
-        genesis.check().map_err(|error| {
+        genesis::of_now(self.name, policy, classes, members).map_err(|error| {
             let next = match error {
                 GenesisError::CreditLine { .. } => {
                     "choose --bank owners for credit lines, or describe the member without one"
@@ -239,8 +224,7 @@ impl FoundArgs {
                 _ => "names are unique, and at least one member has a validator",
             };
             not_founded(Exit::USAGE, error.to_string(), next)
-        })?;
-        Ok(genesis)
+        })
     }
 }
 
@@ -351,8 +335,15 @@ fn class(spec: &str, slot_ms: u64) -> Result<Class, String> {
     }
 }
 
+/// A size of a class, which is counted in MiB.
 fn mebibytes(text: &str) -> Result<u64, String> {
-    Ok(parse::size(text)? >> 20)
+    let bytes = parse::size(text)?;
+    if bytes < 1 << 20 {
+        return Err(format!(
+            "`{text}` is less than 1 MiB: write it with its unit, as in 512MiB"
+        ));
+    }
+    Ok(bytes >> 20)
 }
 
 fn table(founded: &Founded) -> String {
@@ -395,7 +386,8 @@ mod tests {
             ("vcpu=1", "no name"),
             ("name=a,vcpu=0", "out of range"),
             ("name=a,vcpu=x", "want a number"),
-            ("name=a,memory=1KiB", "out of range"),
+            ("name=a,memory=1KiB", "less than 1 MiB"),
+            ("name=a,memory=512", "with its unit, as in 512MiB"),
             ("name=a,cores=2", "no `cores`"),
             ("name=a,isolation=none", "want process"),
             ("name", "no key=value"),

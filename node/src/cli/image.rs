@@ -1,6 +1,6 @@
 //! Small FAT12 disk images: an appliance finds its invitation on one, and `join` reads one.
 //!
-//! 1. [`write`] makes a floppy of 1.44 MB with the label [`LABEL`] and one file, [`NAME`]: 512
+//! 1. [`write`] makes a disk of 1.44 MB with the label [`LABEL`] and one file, [`NAME`]: 512
 //!    bytes to a sector, one sector to a cluster, two tables, 224 entries in the root folder. The
 //!    same bytes give the same image.
 //! 2. The file's name is longer than 8+3, so it has a long and a short entry.

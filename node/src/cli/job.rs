@@ -1,20 +1,26 @@
-//! `job list|describe|logs|get|why|cancel`.
+//! `job list|describe|logs|get|why|wait|cancel`.
 
 mod attempts;
 mod logs;
 
-use super::context::{Context, Format};
+use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
+use super::meant::Meant;
+use super::run::follow::{Follower, Output};
+use super::run::{cause, end_line, exit_of};
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{JobId, JobReason, JobRecord, Why, WhyCheck};
+use crate::api::types::{JobReason, JobRecord, Why, WhyCheck};
 use crate::buy::share_in_words;
+use crate::config::parse;
 use crate::ui::{self, Table};
 use clap::Subcommand;
 use gridbay_protocol::job::JobExit;
 use logs::LogsArgs;
+use std::cmp::Reverse;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Jobs of this node.
 #[derive(Clone, Debug, Subcommand)]
@@ -24,41 +30,47 @@ pub(super) enum JobCommand {
         /// Those that ended too
         #[arg(long)]
         all: bool,
+        /// The latest of them, so many at the most
+        #[arg(long, value_name = "COUNT")]
+        limit: Option<usize>,
+        /// Show the list again every two seconds
+        #[arg(long)]
+        watch: bool,
     },
     /// Show everything about a job
     #[command(visible_alias = "show")]
     Describe {
-        /// Its id, or how it begins (8 digits or more)
-        #[arg(value_parser = job_id)]
-        id: JobId,
+        /// Its id, how that begins (8 digits or more), or its name
+        id: Meant,
     },
     /// Print what a job has written
     Logs(LogsArgs),
     /// Fetch the files a job brought back
     Get {
-        /// Its id, or how it begins
-        #[arg(value_parser = job_id)]
-        id: JobId,
+        /// Its id, how that begins, or its name
+        id: Meant,
         /// Folder to write to; several nodes get folders rank0, rank1, ... in it
         #[arg(long, value_name = "DIR", default_value = ".")]
         dest: PathBuf,
     },
     /// Explain why a job is in its state, and what would change it
     Why {
-        /// Its id, or how it begins
-        #[arg(value_parser = job_id)]
-        id: JobId,
+        /// Its id, how that begins, or its name
+        id: Meant,
+    },
+    /// Wait until a job has ended: with its code, as run does
+    Wait {
+        /// Its id, how that begins, or its name
+        id: Meant,
+        /// Give up after this time; the job goes on
+        #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+        timeout: Option<Duration>,
     },
     /// End a job: its order at once, its lease with the running slot
     Cancel {
-        /// Its id, or how it begins
-        #[arg(value_parser = job_id)]
-        id: JobId,
+        /// Its id, how that begins, or its name
+        id: Meant,
     },
-}
-
-fn job_id(text: &str) -> Result<JobId, String> {
-    JobId::try_from(text.to_owned())
 }
 
 impl JobCommand {
@@ -66,7 +78,13 @@ impl JobCommand {
         at.wait(async {
             let client = at.client()?;
             match self {
-                JobCommand::List { all } => list(at, &client, all).await?,
+                JobCommand::List { all, limit, watch } => {
+                    if !all && at.format.is_text() {
+                        ui::note("jobs that have not ended; --all for all");
+                    }
+                    at.shown(watch, async || list(at, &client, all, limit).await)
+                        .await?;
+                }
                 JobCommand::Describe { id } => {
                     let record = read(&client, &id, "no such job").await?;
                     at.show(&record, |job| describe(job) + &attempts::table(job))?;
@@ -82,10 +100,13 @@ impl JobCommand {
                     at.show(&written, shown)?;
                 }
                 JobCommand::Why { id } => why(at, &client, &id).await?,
+                JobCommand::Wait { id, timeout } => return wait(at, &client, &id, timeout).await,
                 JobCommand::Cancel { id } => {
                     let record = client.post(&format!("/jobs/{id}/cancel"), &(), None).await;
                     let record: JobRecord = record.during("the job was not cancelled")?;
-                    at.show(&record, |r| format!("job {} is {}\n", r.id, r.state.name()))?;
+                    at.show(&record, |r| {
+                        format!("job {} {}\n", r.id, text::given_up(r.state))
+                    })?;
                 }
             }
             Ok(Exit::OK)
@@ -93,16 +114,46 @@ impl JobCommand {
     }
 }
 
-async fn read(client: &Client, id: &JobId, what: &str) -> Result<JobRecord, CliError> {
+async fn read(client: &Client, id: &Meant, what: &str) -> Result<JobRecord, CliError> {
     client.get(&format!("/jobs/{id}")).await.during(what)
 }
 
-async fn list(at: &Context, client: &Client, all: bool) -> Result<(), CliError> {
+async fn wait(
+    at: &Context,
+    client: &Client,
+    id: &Meant,
+    timeout: Option<Duration>,
+) -> Result<Exit, CliError> {
+    let what = "the job is no longer waited for";
+    let record = read(client, id, what).await?;
+    let mut follower = Follower::new(client.clone(), &record, None, Output::None);
+    let ended = match timeout {
+        None => follower.until_end().await?,
+        Some(time) => tokio::time::timeout(time, follower.until_end())
+            .await
+            .map_err(|_| {
+                let why = format!("it has not ended within {}", text::span(millis(time)));
+                let next = format!("gridbay job why {}", record.id);
+                CliError::new(Exit::TIMEOUT, what, why, next)
+            })??,
+    };
+    at.show(&ended, |job| end_line(job) + "\n")?;
+    Ok(exit_of(&ended))
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+async fn list(
+    at: &Context,
+    client: &Client,
+    all: bool,
+    limit: Option<usize>,
+) -> Result<(), CliError> {
     let jobs = client.get(&format!("/jobs?all={all}")).await;
     let jobs: Vec<JobRecord> = jobs.during("no list of jobs")?;
-    if !all && at.format == Format::Table {
-        ui::note("jobs that have not ended; --all for all");
-    }
+    let jobs = latest(jobs, limit);
     at.show(&jobs, |jobs| {
         Table::of(
             jobs,
@@ -121,12 +172,21 @@ async fn list(at: &Context, client: &Client, all: bool) -> Result<(), CliError> 
     })
 }
 
+/// The jobs that were accepted last, the newest first; all as they are without a limit.
+fn latest(mut jobs: Vec<JobRecord>, limit: Option<usize>) -> Vec<JobRecord> {
+    if let Some(limit) = limit {
+        jobs.sort_by_key(|job| Reverse(job.accepted_ms));
+        jobs.truncate(limit);
+    }
+    jobs
+}
+
 /// How long a job has run, or ran.
 fn ran(job: &JobRecord) -> String {
     match (job.running_ms, job.ended_ms) {
         (Some(from), Some(to)) => text::span(to.saturating_sub(from)),
-        (Some(from), None) => text::span(now_ms().saturating_sub(from)),
-        (None, _) => "-".to_owned(),
+        (Some(from), None) if !job.state.is_final() => text::span(now_ms().saturating_sub(from)),
+        (_, _) => "-".to_owned(),
     }
 }
 
@@ -141,7 +201,7 @@ fn place(job: &JobRecord) -> String {
         None => s.account.to_string(),
     });
     let names: Vec<String> = names.collect();
-    let reason = job.reason.map(JobReason::name);
+    let reason = cause(job);
     match (names.is_empty(), reason) {
         (_, Some(reason)) => format!("{}({reason})", names.join(",")),
         (true, None) => "-".to_owned(),
@@ -242,7 +302,7 @@ fn worth(job: &JobRecord) -> Option<String> {
     Some(format!("{} when it is done{when}", worth.worth))
 }
 
-async fn why(at: &Context, client: &Client, id: &JobId) -> Result<(), CliError> {
+async fn why(at: &Context, client: &Client, id: &Meant) -> Result<(), CliError> {
     let why = client.get(&format!("/jobs/{id}/why")).await;
     let why: Why = why.during("no explanation")?;
     at.show(&why, |why| {

@@ -53,6 +53,8 @@ pub(super) struct JoinArgs {
 struct Joined {
     network: NetworkId,
     by: Way,
+    /// Whether the folder was of this network before.
+    already: bool,
     data: PathBuf,
     account_key: PublicKey,
     node: PublicKey,
@@ -67,6 +69,8 @@ enum Way {
 
 const WHAT: &str = "the network was not joined";
 /// Said when an invitation was a word of the command.
+const ALREADY: &str =
+    "this folder belongs to this network already: nothing was changed, and no invitation was used";
 const SEEN: &str = "an invitation in a command can be seen by others and stays in the shell's history: next time give it with --file";
 /// Stands for standard input.
 const STDIN: &str = "-";
@@ -91,6 +95,9 @@ impl JoinArgs {
                     .unwrap_or_default(),
             )?,
         };
+        if joined.already {
+            ui::note(ALREADY);
+        }
         at.show(&joined, |joined| {
             let network = joined.network.to_hex();
             text::fields(&[
@@ -211,7 +218,7 @@ fn by_invitation(at: &Context, text: &str) -> Result<Joined, CliError> {
         let text = format!("{}\n", invitation.to_text());
         write_secret(&at.home.invitation(), &text).during(WHAT)?;
     }
-    joined(at, invitation.network, Way::Invitation, &folder)
+    joined(at, (invitation.network, known), Way::Invitation, &folder)
 }
 
 fn by_genesis(at: &Context, path: &Path, file: &[u8]) -> Result<Joined, CliError> {
@@ -236,12 +243,12 @@ fn by_genesis(at: &Context, path: &Path, file: &[u8]) -> Result<Joined, CliError
             CliError::new(Exit::FAILED, WHAT, why, "see to the disk, try again")
         })?;
     }
-    joined(at, network, Way::Genesis, &folder)
+    joined(at, (network, known), Way::Genesis, &folder)
 }
 
 fn joined(
     at: &Context,
-    network: NetworkId,
+    (network, known): (NetworkId, Option<NetworkId>),
     by: Way,
     folder: &KeyFolder,
 ) -> Result<Joined, CliError> {
@@ -249,6 +256,7 @@ fn joined(
     Ok(Joined {
         network,
         by,
+        already: known.is_some(),
         data: at.home.path().to_owned(),
         account_key: keys.account.public(),
         node: keys.node(),

@@ -7,6 +7,9 @@ mod socks;
 
 use super::context::Context;
 use super::error::{CliError, During as _};
+use super::listing::Listing;
+use super::meant::Meant;
+use super::text;
 use crate::api::types::{LeaseNet, LeaseView, NetMember, NetPair, NetSetup};
 use crate::ui::Table;
 use clap::Subcommand;
@@ -16,25 +19,25 @@ use gridbay_core::cluster::{GUESTS, OWNER};
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum LeaseCommand {
     /// List them
-    List,
+    List(Listing),
     /// Show one
     Show {
-        /// The beginning of its id, or of its job's
-        id: String,
+        /// The beginning of its id or of its job's, or the job's name
+        id: Meant,
     },
     /// Show how the members of its private network reach one another
     ///
     /// The node that bought the lease knows what all members have told it within the last ten
     /// seconds; one that serves it knows its own pairs.
     Net {
-        /// The beginning of its id, or of its job's
-        id: String,
+        /// The beginning of its id or of its job's, or the job's name
+        id: Meant,
     },
     Connect(connect::ConnectArgs),
     /// Leave the private network of a lease
     Disconnect {
-        /// The beginning of its id, or of its job's
-        id: String,
+        /// The beginning of its id or of its job's, or the job's name
+        id: Meant,
     },
 }
 
@@ -46,10 +49,9 @@ impl LeaseCommand {
         at.wait(async {
             let client = at.client()?;
             match self {
-                LeaseCommand::List => {
-                    let all: Vec<LeaseView> =
-                        client.get("/leases").await.during("no list of leases")?;
-                    at.show(&all, |list| table(list))
+                LeaseCommand::List(listing) => {
+                    let from = ("/leases", "no list of leases");
+                    listing.of(at, &client, from, table).await
                 }
                 LeaseCommand::Show { id } => {
                     let path = format!("/leases/{id}");
@@ -83,7 +85,7 @@ fn table(leases: &[LeaseView]) -> String {
             ("CLASS", &|l| l.class.clone()),
             (">UNITS", &|l| l.units.to_string()),
             (">NODES", &|l| l.nodes.len().to_string()),
-            (">PAID", &|l| l.paid.to_string()),
+            (">PAID/SLOT", &|l| l.paid.to_string()),
             ("NETWORK", &|l| network(l)),
         ],
     )
@@ -91,15 +93,16 @@ fn table(leases: &[LeaseView]) -> String {
 
 fn network(lease: &LeaseView) -> String {
     match (&lease.setup, lease.network) {
-        (Some(setup), _) => stands(setup),
+        (Some(setup), _) => network_stands(setup),
         (None, true) => "yes".to_owned(),
         (None, false) => "-".to_owned(),
     }
 }
 
-fn stands(setup: &NetSetup) -> String {
+/// How many nodes are in a network, and how long that took.
+pub(crate) fn network_stands(setup: &NetSetup) -> String {
     let seconds = setup.ms as f64 / 1_000.0;
-    format!("{} nodes after {seconds:.2} s", setup.members)
+    format!("{} after {seconds:.2} s", text::nodes(setup.members))
 }
 
 fn describe(l: &LeaseView) -> String {
@@ -135,9 +138,11 @@ fn pairs(net: &LeaseNet) -> String {
         &rows,
         &[
             ("FROM", &|(m, _)| {
-                m.ranks.first().map_or_else(|| "?".to_owned(), |r| rank(*r))
+                m.ranks
+                    .first()
+                    .map_or_else(|| "?".to_owned(), |r| rank_word(*r))
             }),
-            ("TO", &|(_, p)| rank(p.rank)),
+            ("TO", &|(_, p)| rank_word(p.rank)),
             ("PATH", &|(_, p)| {
                 let by = p
                     .relay
@@ -162,7 +167,7 @@ fn pairs(net: &LeaseNet) -> String {
         ],
     );
     if let Some(setup) = &net.setup {
-        text += &format!("complete: {}\n", stands(setup));
+        text += &format!("complete: {}\n", network_stands(setup));
     }
     for relay in &net.relays {
         let price = match (&relay.job, relay.paid) {
@@ -185,7 +190,8 @@ fn pairs(net: &LeaseNet) -> String {
     text
 }
 
-fn rank(rank: u32) -> String {
+/// A member of a network by its rank.
+pub(crate) fn rank_word(rank: u32) -> String {
     if rank == OWNER {
         "owner".to_owned()
     } else if GUESTS.contains(&rank) {

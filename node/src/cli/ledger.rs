@@ -1,8 +1,16 @@
-//! `ledger balance|transfer|close|history|bank|verify`.
+//! `ledger balance|transfer|close|history|proof|check|statement|invoice|bank|verify`.
+
+mod dry;
+mod proof;
+mod statement;
 
 use super::chain::walk;
 use super::context::Context;
 use super::error::{CliError, During as _};
+use super::exit::Exit;
+use super::listing::Again;
+use super::meant::Meant;
+use super::once::{Deed, Once};
 use super::text;
 use crate::api::client::Client;
 use crate::api::types::{
@@ -10,49 +18,93 @@ use crate::api::types::{
     Transferred,
 };
 use crate::config::parse;
-use crate::keys::random;
 use crate::ui::Table;
 use clap::Subcommand;
-use gridbay_protocol::ids::{AccountId, BlockId, NetworkId, to_hex};
+use gridbay_protocol::ids::{AccountId, BlockId, NetworkId};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+
+const TRANSFER: Deed = Deed {
+    path: "/ledger/transfer",
+    undone: "nothing was transferred",
+    unknown: "it is not known whether the credits were transferred",
+    look: "gridbay ledger history",
+};
+const CLOSE: Deed = Deed {
+    path: "/ledger/close",
+    undone: "the account was not closed",
+    unknown: "it is not known whether the account was closed",
+    look: "gridbay ledger balance",
+};
 
 /// Money: balances, transfers, statements, proof.
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum LedgerCommand {
     /// Show a balance
     Balance {
-        /// Account [default: this node's]
+        /// Account, or name of a founding member [default: this node's]
         #[arg(long)]
-        account: Option<AccountId>,
+        account: Option<Meant>,
     },
     /// Move credits to another account
     Transfer {
-        /// To whom
-        to: AccountId,
+        /// To whom: an account, or the name of a founding member
+        to: Meant,
         /// How many credits
         #[arg(value_parser = parse::credits)]
         amount: Credits,
         /// Note; the ledger carries its salted hash
         #[arg(long)]
         memo: Option<String>,
+        #[command(flatten)]
+        once: Once,
+        /// Say what would move and whether it can, and move nothing
+        #[arg(long)]
+        dry_run: bool,
     },
     /// Close this node's account: nothing may be open, and what it has goes to another account
     Close {
-        /// Who gets what it has
+        /// Who gets what it has: an account, or the name of a founding member
         #[arg(long, value_name = "ACCOUNT")]
-        to: AccountId,
+        to: Meant,
+        #[command(flatten)]
+        once: Once,
     },
     /// Show the last movements of an account's money
     History {
-        /// Account [default: this node's]
+        /// Account, or name of a founding member [default: this node's]
         #[arg(long)]
-        account: Option<AccountId>,
+        account: Option<Meant>,
         /// How many
         #[arg(long, default_value_t = 20)]
         limit: usize,
+        #[command(flatten)]
+        again: Again,
     },
+    /// Prove an account's payments in a block to somebody who does not trust this node
+    Proof {
+        /// Height of the block, see `ledger history`
+        height: u64,
+        /// Account, or name of a founding member [default: this node's]
+        #[arg(long)]
+        account: Option<Meant>,
+        /// Write the proof to this file instead of showing what it proves
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// Check a proof of payments against the genesis, without trusting who made it
+    Check {
+        /// File of `ledger proof --out`
+        file: PathBuf,
+        /// The genesis to start from [default: the data folder's]
+        #[arg(long, value_name = "FILE")]
+        genesis: Option<PathBuf>,
+    },
+    /// Show every movement of an account's money in a time, with the balances before and after
+    Statement(statement::PeriodArgs),
+    /// Print what an account bought and sold in a time: sums by job and by day
+    Invoice(statement::PeriodArgs),
     /// Show what the bank publishes: supply, velocity and price indices
     Bank,
     /// Check every header and certificate from the genesis on, without trusting the node
@@ -73,35 +125,65 @@ struct Verified {
 }
 
 impl LedgerCommand {
-    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+    pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         at.wait(async {
             let client = at.client()?;
             match self {
                 LedgerCommand::Balance { account } => balance(at, &client, account).await,
-                LedgerCommand::Transfer { to, amount, memo } => {
+                LedgerCommand::Transfer {
+                    to,
+                    amount,
+                    memo,
+                    once,
+                    dry_run,
+                } => {
+                    let to = account(&client, &to, TRANSFER.undone).await?;
                     let request = TransferRequest { to, amount, memo };
-                    transfer(at, &client, &request).await
+                    if dry_run {
+                        return dry::tell(at, &client, request).await;
+                    }
+                    transfer(at, &client, &once, &request).await
                 }
-                LedgerCommand::Close { to } => close(at, &client, to).await,
-                LedgerCommand::History { account, limit } => {
-                    history(at, &client, account, limit).await
+                LedgerCommand::Close { to, once } => close(at, &client, &once, &to).await,
+                LedgerCommand::History {
+                    account,
+                    limit,
+                    again,
+                } => {
+                    let path = format!("/ledger/history?limit={limit}{}", of(account, '&'));
+                    at.shown(again.watch, async || history(at, &client, &path).await)
+                        .await
                 }
+                LedgerCommand::Proof {
+                    height,
+                    account,
+                    out,
+                } => proof::make(at, &client, height, account, out.as_deref()).await,
+                LedgerCommand::Check { file, genesis } => {
+                    proof::check(at, &client, &file, genesis).await
+                }
+                LedgerCommand::Statement(args) => statement::statement(at, &client, &args).await,
+                LedgerCommand::Invoice(args) => statement::invoice(at, &client, &args).await,
                 LedgerCommand::Bank => bank(at, &client).await,
                 LedgerCommand::Verify { genesis } => verify(at, &client, genesis).await,
-            }
+            }?;
+            Ok(Exit::OK)
         })
     }
 }
 
-fn of(account: Option<AccountId>, mark: char) -> String {
-    account.map_or(String::new(), |id| format!("{mark}account={}", id.to_hex()))
+fn of(account: Option<Meant>, mark: char) -> String {
+    account.map_or(String::new(), |who| format!("{mark}account={who}"))
 }
 
-async fn balance(
-    at: &Context,
-    client: &Client,
-    account: Option<AccountId>,
-) -> Result<(), CliError> {
+/// The account that a word means, which the node knows.
+async fn account(client: &Client, who: &Meant, what: &str) -> Result<AccountId, CliError> {
+    let balance = client.get(&format!("/ledger/balance?account={who}")).await;
+    let balance: Balance = balance.during(what)?;
+    Ok(balance.account)
+}
+
+async fn balance(at: &Context, client: &Client, account: Option<Meant>) -> Result<(), CliError> {
     let path = format!("/ledger/balance{}", of(account, '?'));
     let balance: Balance = client.get(&path).await.during("no balance")?;
     at.show(&balance, balance_text)
@@ -133,12 +215,10 @@ fn balance_text(balance: &Balance) -> String {
 async fn transfer(
     at: &Context,
     client: &Client,
+    once: &Once,
     request: &TransferRequest,
 ) -> Result<(), CliError> {
-    let what = "nothing was transferred";
-    let key = to_hex(&random().during(what)?);
-    let done = client.post("/ledger/transfer", request, Some(&key)).await;
-    let done: Transferred = done.during(what)?;
+    let done: Transferred = once.post(client, &TRANSFER, request).await?;
     at.show(&done, |done| {
         format!(
             "done at height {}, entry {}\n",
@@ -148,13 +228,9 @@ async fn transfer(
     })
 }
 
-async fn close(at: &Context, client: &Client, to: AccountId) -> Result<(), CliError> {
-    let what = "the account was not closed";
-    let key = to_hex(&random().during(what)?);
-    let done = client
-        .post("/ledger/close", &CloseRequest { to }, Some(&key))
-        .await;
-    let done: ClosedAccount = done.during(what)?;
+async fn close(at: &Context, client: &Client, once: &Once, to: &Meant) -> Result<(), CliError> {
+    let to = account(client, to, CLOSE.undone).await?;
+    let done: ClosedAccount = once.post(client, &CLOSE, &CloseRequest { to }).await?;
     at.show(&done, |done| {
         format!(
             "closed at height {}, entry {}\n{} credits moved to account {}\n",
@@ -166,14 +242,8 @@ async fn close(at: &Context, client: &Client, to: AccountId) -> Result<(), CliEr
     })
 }
 
-async fn history(
-    at: &Context,
-    client: &Client,
-    account: Option<AccountId>,
-    limit: usize,
-) -> Result<(), CliError> {
-    let path = format!("/ledger/history?limit={limit}{}", of(account, '&'));
-    let lines: Vec<Movement> = client.get(&path).await.during("no statement")?;
+async fn history(at: &Context, client: &Client, path: &str) -> Result<(), CliError> {
+    let lines: Vec<Movement> = client.get(path).await.during("no statement")?;
     at.show(&lines, |lines| {
         Table::of(
             lines,

@@ -8,7 +8,7 @@ use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::text;
 use crate::api::types::{amount, optional_amount};
-use crate::config::parse;
+use crate::config::{Home, parse};
 use crate::keys::{KeyFolder, KeyName, private_folder};
 use clap::Args;
 use gridbay_protocol::account::{AccountKey, Roles};
@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
 
+const WHAT: &str = "the member was not described";
 /// The endowment of a member if neither it nor the bank says otherwise: 1,000 credits.
 const ENDOWMENT: Credits = match Credits::from_micros(1_000 * MICROS_PER_CREDIT) {
     Some(endowment) => endowment,
@@ -128,26 +129,41 @@ pub(super) struct MemberArgs {
 
 impl MemberArgs {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
-        let what = "the member was not described";
+        let member = self.described(&at.home)?;
+        match &self.out {
+            None => print(at, &member),
+            Some(path) => {
+                let json = serde_json::to_string_pretty(&member)
+                    .map_err(|error| CliError::new(Exit::FAILED, WHAT, error.to_string(), ""))?;
+                fs::write(path, format!("{json}\n")).map_err(|error| {
+                    let why = format!("{}: {error}", path.display());
+                    CliError::new(Exit::FAILED, WHAT, why, "name a file that can be written")
+                })
+            }
+        }
+    }
+
+    /// The description; the keys of it that are missing are made in the data folder.
+    pub(super) fn described(&self, home: &Home) -> Result<MemberFile, CliError> {
         for address in &self.addresses {
             parse::address(address).map_err(|why| {
-                CliError::new(Exit::USAGE, what, why, "give the address others will dial")
+                CliError::new(Exit::USAGE, WHAT, why, "give the address others will dial")
             })?;
         }
-        private_folder(at.home.path()).during(what)?;
-        let folder = KeyFolder::open(&at.home.keys()).during(what)?;
-        folder.create_missing(&KeyName::NODE).during(what)?;
+        private_folder(home.path()).during(WHAT)?;
+        let folder = KeyFolder::open(&home.keys()).during(WHAT)?;
+        folder.create_missing(&KeyName::NODE).during(WHAT)?;
         if !self.no_validator {
-            folder.create_missing(&KeyName::VALIDATOR).during(what)?;
+            folder.create_missing(&KeyName::VALIDATOR).during(WHAT)?;
         }
-        let keys = folder.load().during(what)?;
+        let keys = folder.load().during(WHAT)?;
         let node = keys.node();
         let secrets = keys.validator.filter(|_| !self.no_validator);
-        let member = MemberFile {
-            name: self.name,
+        Ok(MemberFile {
+            name: self.name.clone(),
             account_key: keys.account.public(),
             node,
-            addresses: self.addresses,
+            addresses: self.addresses.clone(),
             endowment: self.endowment,
             credit_line: self.credit_line,
             weight: self.weight,
@@ -156,18 +172,7 @@ impl MemberArgs {
                 beacon_tip: Hash32(Chain::new(&v.beacon_secret, CHAIN_STEPS).tip()),
                 power: self.power,
             }),
-        };
-        match &self.out {
-            None => print(at, &member),
-            Some(path) => {
-                let json = serde_json::to_string_pretty(&member)
-                    .map_err(|error| CliError::new(Exit::FAILED, what, error.to_string(), ""))?;
-                fs::write(path, format!("{json}\n")).map_err(|error| {
-                    let why = format!("{}: {error}", path.display());
-                    CliError::new(Exit::FAILED, what, why, "name a file that can be written")
-                })
-            }
-        }
+        })
     }
 }
 

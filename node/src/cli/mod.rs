@@ -4,42 +4,71 @@
 //! failure is three lines, what, why, what to do, and one of the codes of [`exit`]; with `-o json`
 //! it is one object in one line, the last one on standard error.
 
+mod alerts;
+mod api;
+mod appliance;
 mod auction;
+mod audit;
 mod bid;
 mod chain;
 mod cluster;
+mod completions;
 mod config;
 mod context;
 mod contract;
 mod doctor;
+mod dry;
 mod error;
 pub mod exit;
+mod federation;
 mod files;
+mod fit;
 mod found;
 mod image;
+mod init;
 mod invite;
 mod job;
 mod join;
 mod lease;
 mod ledger;
+mod listing;
+mod man;
 mod market;
+mod meant;
 mod member;
+mod moment;
 mod node;
 mod offer;
+mod once;
 mod peer;
+mod progress;
+mod project;
 mod run;
+mod status;
 pub(crate) mod text;
+mod token;
+mod top;
+mod user;
+mod version;
+mod web;
 
 pub use auction::{AuctionError, verify_auction};
+pub(crate) use auction::{check_auction, table as auction_text};
 pub use chain::{ChainError, HeaderChain};
 pub use context::{Context, Format, Global};
 pub use error::CliError;
 pub use exit::Exit;
+#[cfg(test)]
+pub(crate) use federation::tests::sample as federation_sample;
+pub(crate) use federation::told as rules_told;
 pub use found::Pace;
+pub(crate) use lease::{network_stands, rank_word};
+pub(crate) use market::percent_text;
+pub(crate) use peer::{nat_word, reach_word, router_word};
 
 use crate::config::Config;
 use crate::ui;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -58,6 +87,7 @@ pub struct Cli {
 
 #[derive(Clone, Debug, Subcommand)]
 enum Command {
+    Init(init::InitArgs),
     /// Found a network: write its genesis file
     Found(found::FoundArgs),
     Invite(invite::InviteArgs),
@@ -65,7 +95,15 @@ enum Command {
     /// Run and watch the node of this data folder
     #[command(subcommand)]
     Node(node::NodeCommand),
+    /// Control nodes that you own from this one
+    #[command(subcommand)]
+    Appliance(appliance::ApplianceCommand),
     Doctor(doctor::DoctorArgs),
+    Federation(federation::FederationArgs),
+    Audit(audit::AuditArgs),
+    /// See alerts that this node sends its owner, and try their ways
+    #[command(subcommand)]
+    Alerts(alerts::AlertsCommand),
     /// See and choose whom this node speaks to
     #[command(subcommand)]
     Peer(peer::PeerCommand),
@@ -97,9 +135,30 @@ enum Command {
     /// See and check money
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
+    Web(web::WebArgs),
+    /// See the interface for programs
+    #[command(subcommand)]
+    Api(api::ApiCommand),
+    /// Let programs use the API over HTTP
+    #[command(subcommand)]
+    Token(token::TokenCommand),
+    /// Share this node among projects, each with a budget
+    #[command(subcommand)]
+    Project(project::ProjectCommand),
+    /// Let people use the API over HTTP for projects
+    #[command(subcommand)]
+    User(user::UserCommand),
     /// See settings
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    Status(status::StatusArgs),
+    Top(top::TopArgs),
+    /// Show the version of this program
+    Version,
+    #[command(hide = true)]
+    Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Man(man::ManArgs),
 }
 
 /// The program: the process's arguments, and the function that runs a node.
@@ -143,7 +202,7 @@ fn usage(error: &clap::Error, format: Format) -> Exit {
         let _ = ui::out(text.as_bytes());
         return Exit::OK;
     }
-    if format == Format::Table {
+    if format.is_text() {
         let _ = ui::err(text.as_bytes());
         return Exit::USAGE;
     }
@@ -176,23 +235,38 @@ fn asked_form(words: &[OsString]) -> Format {
 fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
     let at = Context::new(cli.global)?;
     match cli.command {
+        Command::Init(args) => args.run(&at)?,
         Command::Found(args) => args.run(&at)?,
         Command::Invite(args) => args.run(&at)?,
         Command::Join(args) => args.run(&at)?,
         Command::Node(command) => command.run(&at, node_up)?,
+        Command::Appliance(command) => command.run(&at)?,
         Command::Doctor(args) => return args.run(&at),
+        Command::Federation(args) => args.run(&at)?,
+        Command::Audit(args) => return args.run(&at),
+        Command::Alerts(command) => return command.run(&at),
         Command::Peer(command) => command.run(&at)?,
-        Command::Offer(command) => command.run(&at)?,
+        Command::Offer(command) => return command.run(&at),
         Command::Run(args) => return args.run(&at),
         Command::Cluster(command) => return command.run(&at),
         Command::Job(command) => return command.run(&at),
         Command::Lease(command) => command.run(&at)?,
         Command::Contract(command) => command.run(&at)?,
-        Command::Bid(command) => command.run(&at)?,
+        Command::Bid(command) => return command.run(&at),
         Command::Market(command) => return command.run(&at),
         Command::Auction(command) => command.run(&at)?,
-        Command::Ledger(command) => command.run(&at)?,
+        Command::Ledger(command) => return command.run(&at),
+        Command::Web(args) => args.run(&at)?,
+        Command::Api(command) => command.run(&at)?,
+        Command::Token(command) => command.run(&at)?,
+        Command::Project(command) => command.run(&at)?,
+        Command::User(command) => command.run(&at)?,
         Command::Config(command) => command.run(&at)?,
+        Command::Status(args) => args.run(&at)?,
+        Command::Top(args) => args.run(&at)?,
+        Command::Version => version::run(&at)?,
+        Command::Completions(args) => args.run(Cli::command())?,
+        Command::Man(args) => args.run(Cli::command())?,
     }
     Ok(Exit::OK)
 }

@@ -1,8 +1,9 @@
-//! `node up|status|drain|stop`.
+//! `node up|status|drain|resume|stop`.
 
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
+use super::run::private::with_command;
 use super::{NodeUp, text};
 use crate::api::BindError;
 use crate::api::types::{NodeState, NodeStatus};
@@ -22,11 +23,17 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum NodeCommand {
     /// Run the node in the foreground until it is stopped
-    Up,
+    Up {
+        /// Of a private market: when standard input ends, stop, end the jobs, remove the folder
+        #[arg(long, hide = true)]
+        private: bool,
+    },
     /// Show what the node is doing
     Status,
     /// Take no new leases and hold the offers back; bids that run on them end at the next slot
     Drain,
+    /// Take leases again after a drain, and offer again what was held back
+    Resume,
     /// Stop the node; running jobs go on and are adopted at the next start
     Stop,
 }
@@ -34,7 +41,8 @@ pub(super) enum NodeCommand {
 impl NodeCommand {
     pub(super) fn run(self, at: &Context, node_up: NodeUp) -> Result<(), CliError> {
         match self {
-            NodeCommand::Up => up(at, node_up),
+            NodeCommand::Up { private: false } => up(at, node_up),
+            NodeCommand::Up { private: true } => with_command(at, || up(at, node_up)),
             NodeCommand::Status => at.wait(async {
                 let client = at.client()?;
                 let status: NodeStatus = client.get("/node").await.during("no status")?;
@@ -46,6 +54,11 @@ impl NodeCommand {
                     .post("/node/drain", &(), None)
                     .await
                     .during("the node does not drain")?;
+                at.show(&status, table)
+            }),
+            NodeCommand::Resume => at.wait(async {
+                let resumed = at.client()?.post("/node/resume", &(), None).await;
+                let status: NodeStatus = resumed.during("the node does not resume")?;
                 at.show(&status, table)
             }),
             NodeCommand::Stop => at.wait(async {
@@ -143,6 +156,7 @@ fn table(status: &NodeStatus) -> String {
     };
     let mut lines = vec![
         ("node", format!("{} ({})", status.name, status.state.name())),
+        ("key", status.node.to_hex()),
         ("network", format!("{network} {}", status.network.to_hex())),
         ("account", account),
         ("validator", validator.to_owned()),
@@ -196,6 +210,7 @@ mod tests {
         let global = Global {
             data: Some(data.to_owned()),
             format: Format::Table,
+            quiet: false,
             set: set.iter().map(ToString::to_string).collect(),
         };
         Context::new(global).unwrap()

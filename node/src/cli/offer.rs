@@ -1,9 +1,13 @@
-//! `offer set|list|withdraw`.
+//! `offer set|list|plan|withdraw`.
 
+mod dry;
+mod plan;
 mod pool;
 
 use super::context::Context;
 use super::error::{CliError, During as _};
+use super::exit::Exit;
+use super::listing::Listing;
 use super::text::or_dash;
 use crate::api::types::{Offer, OfferRequest};
 use crate::config::parse;
@@ -18,7 +22,9 @@ pub(super) enum OfferCommand {
     /// Offer units of this node, or change what it offers
     Set(SetArgs),
     /// List all offers
-    List,
+    List(Listing),
+    /// Show which jobs by deadlines offers have taken, and when they do them
+    Plan,
     /// Withdraw an offer; leases that run end at the next slot boundary
     Withdraw {
         /// Number of the offer, see `offer list`
@@ -57,29 +63,41 @@ pub(super) struct SetArgs {
     /// Number of the offer; without it the offer of this class
     #[arg(long)]
     pub(super) label: Option<u32>,
+    /// Say what would be set and whether it can sell, and set nothing
+    #[arg(long)]
+    dry_run: bool,
     #[command(flatten)]
     pool: pool::PoolArgs,
 }
 
 impl OfferCommand {
-    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+    pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         at.wait(async {
             let client = at.client()?;
-            let offers = match self {
+            let offer: Offer = match self {
+                OfferCommand::Set(args) if args.dry_run => {
+                    return dry::tell(at, &client, args.request()).await;
+                }
                 OfferCommand::Set(args) => {
-                    let request = args.request();
-                    let offer = client.put("/offers", &request).await;
-                    let offer: Offer = offer.during("the offer was not set")?;
-                    return at.show(&offer, |offer| table(std::slice::from_ref(offer)));
+                    let offer = client.put("/offers", &args.request()).await;
+                    offer.during("the offer was not set")?
                 }
                 OfferCommand::Withdraw { label } => {
                     let offer = client.delete(&format!("/offers/{label}")).await;
-                    let offer: Offer = offer.during("the offer was not withdrawn")?;
-                    return at.show(&offer, |offer| table(std::slice::from_ref(offer)));
+                    offer.during("the offer was not withdrawn")?
                 }
-                OfferCommand::List => client.get::<Vec<Offer>>("/offers").await,
+                OfferCommand::List(listing) => {
+                    let from = ("/offers", "no list of offers");
+                    listing.of(at, &client, from, table).await?;
+                    return Ok(Exit::OK);
+                }
+                OfferCommand::Plan => {
+                    plan::plans(at).await?;
+                    return Ok(Exit::OK);
+                }
             };
-            at.show(&offers.during("no list of offers")?, |list| table(list))
+            at.show(&offer, |offer| table(std::slice::from_ref(offer)))?;
+            Ok(Exit::OK)
         })
     }
 }

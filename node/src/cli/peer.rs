@@ -3,18 +3,22 @@
 mod ping;
 mod tables;
 
+pub(crate) use tables::{nat as nat_word, reach as reach_word, router as router_word};
+
 use super::context::Context;
 use super::error::{CliError, During as _};
+use super::listing::Again;
 use crate::api::client::Client;
 use crate::api::types::{FoundRecord, MarkRequest, Marked, PeerLine, PeerList, PeerRequest};
 use crate::overlay::Mark;
 use clap::{Args, Subcommand};
+pub(super) use tables::reach;
 
 /// The nodes that this one is connected to, and any other of the network.
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum PeerCommand {
     /// Show how this node is reached, and whom it is connected to
-    List,
+    List(Again),
     /// Measure round trips to a peer, connecting to it if need be
     Ping(ping::PingArgs),
     /// Look up where a peer says that it is reached
@@ -45,9 +49,13 @@ impl PeerCommand {
         at.wait(async {
             let client = at.client()?;
             match self {
-                PeerCommand::List => {
-                    let list: PeerList = client.get("/peers").await.during("no list of peers")?;
-                    at.show(&list, tables::list)
+                PeerCommand::List(again) => {
+                    let look = async || {
+                        let list = client.get("/peers").await;
+                        let list: PeerList = list.during("no list of peers")?;
+                        at.show(&list, tables::list)
+                    };
+                    at.shown(again.watch, look).await
                 }
                 PeerCommand::Ping(args) => args.run(at, &client).await,
                 PeerCommand::Find(who) => {

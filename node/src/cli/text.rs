@@ -2,6 +2,7 @@
 
 use super::error::CliError;
 use super::exit::Exit;
+use crate::api::types::JobState;
 use crate::ui::clean;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -36,6 +37,14 @@ pub(crate) fn span(ms: u64) -> String {
     }
 }
 
+/// So many nodes, in words.
+pub(crate) fn nodes(nodes: u32) -> String {
+    match nodes {
+        1 => "1 node".to_owned(),
+        n => format!("{n} nodes"),
+    }
+}
+
 /// Whole seconds of a time, rounded up.
 pub(crate) fn seconds(time: Duration, what: &'static str) -> Result<u32, CliError> {
     let seconds = u32::try_from(time.as_millis().div_ceil(1_000)).ok();
@@ -43,6 +52,16 @@ pub(crate) fn seconds(time: Duration, what: &'static str) -> Result<u32, CliErro
         let why = "a time of nothing, or longer than any lease";
         CliError::new(Exit::USAGE, what, why, "as in --time 30m")
     })
+}
+
+/// What has become of a job or a cluster that its user has given up: an order that stands is taken
+/// back with the next blocks.
+pub(crate) fn given_up(state: JobState) -> String {
+    match state {
+        JobState::Ending => "is ending: its lease runs out with the slot".to_owned(),
+        state if state.is_final() => format!("is {}", state.name()),
+        state => format!("is being taken back; it was {}", state.name()),
+    }
 }
 
 /// A value or a dash.
@@ -80,7 +99,16 @@ mod tests {
     }
 
     #[test]
+    fn what_is_given_up_does_not_pass_for_what_it_was() {
+        let said = [JobState::Bidding, JobState::Ending, JobState::Cancelled].map(given_up);
+        assert_eq!(said[0], "is being taken back; it was bidding");
+        assert_eq!(said[1], "is ending: its lease runs out with the slot");
+        assert_eq!(said[2], "is cancelled");
+    }
+
+    #[test]
     fn figures() {
+        assert_eq!([0, 1, 2].map(nodes), ["0 nodes", "1 node", "2 nodes"]);
         let shown = [0, 500, 2_500, 3_000, 1_001].map(thousandths);
         assert_eq!(shown, ["0", "0.5", "2.5", "3", "1.001"]);
     }

@@ -64,6 +64,14 @@ impl Home {
     pub fn lock(&self) -> PathBuf {
         self.0.join("lock")
     }
+    /// Tokens of programs, by their hashes.
+    pub fn tokens(&self) -> PathBuf {
+        self.0.join("tokens")
+    }
+    /// Users and projects.
+    pub fn projects(&self) -> PathBuf {
+        self.0.join("projects")
+    }
     /// Token of the API's TCP side.
     pub fn token(&self) -> PathBuf {
         self.0.join("api.token")

@@ -3,11 +3,14 @@
 //! [`schema`] lists the settings, [`raw`] collects the values with their places, and the rest of
 //! the node sees [`Config`]: parsed, in range, paths resolved.
 
+mod alerts;
 mod attributes;
 mod device;
+mod example;
 mod home;
 mod net;
 mod outbound;
+mod owner;
 pub mod parse;
 mod provider;
 pub mod raw;
@@ -16,8 +19,11 @@ mod relay;
 pub mod schema;
 mod solver;
 
+pub use alerts::{AlertLimits, AlertsConfig, Webhook};
+pub use example::{example, named};
 pub use home::{Home, Taken};
 pub use net::NetConfig;
+pub use owner::OwnerConfig;
 pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{ConfigError, Origin, RawConfig, Sources};
 pub use solver::SolverConfig;
@@ -28,7 +34,7 @@ use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 use libp2p::Multiaddr;
-use read::{addresses, duration, loopback, read, size, socket, text};
+use read::{addresses, duration, loopback, read, size, socket, socket_or_off, text};
 pub use relay::{FREE_DAY, RelayConfig};
 use schema::KEYS;
 use serde::{Deserialize, Serialize};
@@ -53,12 +59,18 @@ pub struct Config {
     pub net: NetConfig,
     /// The API.
     pub api: ApiConfig,
+    /// Who controls it from afar.
+    pub owner: OwnerConfig,
+    /// The alerts that it sends its owner.
+    pub alerts: AlertsConfig,
     /// Log filter.
     pub log: String,
     /// Between SIGTERM and SIGKILL.
     pub grace: Duration,
     /// The same at the most, for jobs that keep their progress.
     pub longest_grace: Duration,
+    /// Socket of the launcher that starts jobs, if this node may not.
+    pub launcher: Option<PathBuf>,
     /// How far jobs that ask for it get out of this machine.
     pub outbound: Outbound,
     /// Whether strangers' jobs run also where this machine cannot isolate them.
@@ -163,6 +175,8 @@ impl Config {
                     _ => Err("want a number from 1 to 10000".into()),
                 })?,
             },
+            owner: owner::check(raw)?,
+            alerts: alerts::check(raw, &home)?,
             log: read(raw, "log", text)?,
             grace: read(raw, "grace", duration)?,
             longest_grace: read(raw, "jobs.longest-grace", duration)?,
@@ -171,6 +185,7 @@ impl Config {
                     .try_into()
                     .map_err(|e: toml::de::Error| e.message().to_owned())
             })?,
+            launcher: read(raw, "jobs.launcher", |v| socket_or_off(v, &home))?,
             outbound: read(raw, "jobs.outbound", outbound::policy)?,
             unisolated: read(raw, "jobs.unisolated", net::switch)?,
             cluster_port: read(raw, "cluster.port", net::port)?,

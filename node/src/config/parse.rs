@@ -7,19 +7,27 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
+/// Longest duration, days.
+const DAYS: u64 = 10_000;
+
 /// A duration: a whole number with `ms`, `s`, `m`, `h` or `d`; parts may follow one another from
 /// large to small (`1h30m`), a bare number is seconds. At most 10,000 days.
 pub fn duration(text: &str) -> Result<Duration, String> {
+    const DAY_MS: u64 = 86_400_000;
     let wrong = || format!("`{text}` is no duration: write 90s, 30m, 1h30m or 2d");
+    let bounded = |ms: Option<u64>| {
+        ms.filter(|ms| *ms <= DAYS * DAY_MS)
+            .ok_or_else(|| format!("`{text}` is too long: {DAYS}d at the most"))
+    };
     const UNITS: [(&str, u64); 5] = [
-        ("d", 86_400_000),
+        ("d", DAY_MS),
         ("h", 3_600_000),
         ("m", 60_000),
         ("s", 1_000),
         ("ms", 1),
     ];
-    if let Ok(seconds) = text.parse::<u32>() {
-        return Ok(Duration::from_secs(seconds.into()));
+    if let Ok(seconds) = text.parse::<u64>() {
+        return bounded(seconds.checked_mul(1_000)).map(Duration::from_millis);
     }
     let (mut rest, mut total, mut smallest) = (text, 0u64, u64::MAX);
     while !rest.is_empty() {
@@ -33,11 +41,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
             return Err(wrong());
         }
         smallest = *ms;
-        total = count
-            .checked_mul(*ms)
-            .and_then(|part| total.checked_add(part))
-            .filter(|t| *t <= 10_000 * 86_400_000)
-            .ok_or_else(wrong)?;
+        let part = count.checked_mul(*ms);
+        total = bounded(part.and_then(|part| total.checked_add(part)))?;
         rest = next;
     }
     if text.is_empty() {
@@ -138,9 +143,14 @@ mod tests {
             assert_eq!(duration(text), Ok(Duration::from_millis(ms)), "{text}");
         }
         for bad in [
-            "", "m", "-1s", "1.5h", "30m1h", "1h1h", "5w", "10001d", " 5s", "5 s", "1h30",
+            "", "m", "-1s", "1.5h", "30m1h", "1h1h", "5w", " 5s", "5 s", "1h30",
         ] {
             assert!(duration(bad).is_err(), "{bad:?}");
+        }
+        assert_eq!(duration("10000d"), duration("864000000"));
+        for long in ["10001d", "864000001", "99999999999999d", "10000d1ms"] {
+            let told = duration(long).unwrap_err();
+            assert_eq!(told, format!("`{long}` is too long: 10000d at the most"));
         }
     }
 

@@ -79,6 +79,14 @@ pub(super) fn socket(value: &Value, home: &Home) -> Result<PathBuf, String> {
     Ok(path)
 }
 
+/// A socket, or none at all.
+pub(super) fn socket_or_off(value: &Value, home: &Home) -> Result<Option<PathBuf>, String> {
+    match text(value)?.as_str() {
+        "off" | "" => Ok(None),
+        _ => socket(value, home).map(Some),
+    }
+}
+
 pub(super) fn loopback(value: &Value) -> Result<Option<SocketAddr>, String> {
     let text = text(value)?;
     if text == "off" || text.is_empty() {

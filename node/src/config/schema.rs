@@ -100,9 +100,27 @@ keys! {
     "api.socket": Text = socket,
         "unix socket of the API; a relative path lies in the data folder";
     "api.listen": Text = "off",
-        "loopback address and port of the API over TCP, which wants the token; off for none";
+        "loopback address and port of the web pages, and of the API over TCP, which wants the token; off for none";
     "api.connections": Number = 128,
         "requests the API works on at once on each of its listeners; as many more wait";
+    "owner.key": Text = "none",
+        "key by which another node of the owner's controls this one, as `gridbay appliance key` prints it there; none for nobody";
+    "owner.agent": Text = "/run/gridbay-appliance",
+        "folder in which the agent of an appliance tells its status";
+    "alerts.webhook": Text = "off",
+        "address that alerts are posted to as JSON, as in https://chat.example.org/hook; off for none";
+    "alerts.command": List = [],
+        "program and its arguments, started for each alert with it as JSON on its standard input";
+    "alerts.file": Text = "off",
+        "file that alerts are appended to as mail; a relative path lies in the data folder; off for none";
+    "alerts.authorities": Text = "system",
+        "file of certificates in PEM that https webhooks are checked against; system for those of the machine";
+    "alerts.balance": Text = "10",
+        "credits below which the balance is low";
+    "alerts.lease-end": Duration = "10m",
+        "how long before its end a lease is told; 0s for never";
+    "alerts.after": Duration = "2m",
+        "how long a validator must be away before that is told, and anything must be over before that is";
     "log": Text = "info",
         "log filter, as in info,gridbay_node=debug";
     "grace": Duration = "5s",
@@ -111,6 +129,8 @@ keys! {
         "longest such time of a job that keeps its progress, which may want more than others";
     "jobs.unisolated": Text = "off",
         "whether strangers' jobs run where this machine cannot isolate them, which protects neither this user's other processes, nor what they are seen to do, nor their limits: on or off";
+    "jobs.launcher": Text = "off",
+        "socket of a launcher, which starts the jobs of a node that may not make namespaces; off for none";
     "jobs.outbound": Text = "none",
         "how far jobs that ask for it get out of this machine, by a proxy: none, or web (ports 80 and 443 of the internet, from this machine's address)";
     "offers": Tables = none,

@@ -1,26 +1,47 @@
 //! Uploads, which are streamed.
 
 use super::types::Staged;
+use super::uploads::Uploads;
+use crate::api::document::Routes;
 use crate::api::extract::Reply;
 use crate::api::intake::announced;
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::Node;
+use axum::Json;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::routing::put;
-use axum::{Json, Router};
 use futures::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
 use std::io;
 
 /// Addresses of this noun. Uploads are cut off by their own bound, while they are streamed.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new().route("/content", put(upload))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("content")
+        .put(
+            "/content",
+            "Stages a file for a job; its length is announced",
+            upload,
+        )
+        .put(
+            "/content/update",
+            "Stages an update for an owned node; its length is announced",
+            upload_update,
+        )
 }
 
-/// `PUT /content`: announces its length, so that no hash is begun over what cannot be kept.
+/// `PUT /content`.
 async fn upload(State(node): State<Node>, headers: HeaderMap, body: Body) -> Reply<Staged> {
-    let Some(bytes) = announced(&headers) else {
+    take(&node, &node.uploads, &headers, body).await
+}
+
+/// `PUT /content/update`: an update that goes to an appliance.
+async fn upload_update(State(node): State<Node>, headers: HeaderMap, body: Body) -> Reply<Staged> {
+    take(&node, &node.updates, &headers, body).await
+}
+
+/// An upload announces its length, so that no hash is begun over what cannot be kept.
+async fn take(node: &Node, uploads: &Uploads, headers: &HeaderMap, body: Body) -> Reply<Staged> {
+    let Some(bytes) = announced(headers) else {
         return Err(ApiError::new(
             ErrorCode::Usage,
             "an upload announces its length",
@@ -37,7 +58,7 @@ async fn upload(State(node): State<Node>, headers: HeaderMap, body: Body) -> Rep
     }
     let pieces = body.into_data_stream().map_err(io::Error::other);
     node.acknowledges()?;
-    node.uploads
+    uploads
         .take(bytes, exactly(bytes, pieces).boxed())
         .await
         .map(Json)

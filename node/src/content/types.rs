@@ -2,9 +2,10 @@
 
 use gridbay_protocol::ids::ContentId;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A staged file. `PUT /content`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Staged {
     /// Hash of its content.
     pub content: ContentId,

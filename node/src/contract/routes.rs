@@ -1,23 +1,30 @@
 //! Contracts.
 
 use super::types::{Contract, ContractWord};
-use crate::api::extract::{Place, Reply, parse};
+use crate::api::document::Routes;
+use crate::api::extract::{Lines, Listed, Place, Reply, parse};
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/contracts", get(list))
-        .route("/contracts/{id}/sign", post(sign))
-        .route("/contracts/{id}/close", post(close))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("contracts")
+        .get("/contracts", "Lists the contracts of this node", list)
+        .post(
+            "/contracts/{id}/sign",
+            "Signs a contract as its provider",
+            sign,
+        )
+        .post(
+            "/contracts/{id}/close",
+            "Requests no more jobs, or takes a proposal back",
+            close,
+        )
 }
 
-async fn list(State(node): State<Node>) -> Reply<Vec<Contract>> {
-    node.contracts().await.map(Json)
+async fn list(State(node): State<Node>) -> Listed<Contract> {
+    node.contracts().await.map(Lines)
 }
 
 async fn sign(State(node): State<Node>, Place(id): Place<String>) -> Reply<Contract> {

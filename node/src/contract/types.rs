@@ -4,9 +4,10 @@ use crate::api::types::amount;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// This node's part in a contract.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContractRole {
     /// It pays.
@@ -18,7 +19,7 @@ pub enum ContractRole {
 }
 
 /// A contract on the ledger. `GET /contracts`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Contract {
     /// Its id.
     pub contract: OrderId,

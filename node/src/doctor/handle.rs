@@ -36,6 +36,8 @@ impl NodeBackend {
             troubles: self.parts.body.troubles().borrow().clone(),
             peers: overlay.peers().iter().map(peer_fact).collect(),
             missing: missing(listen, &open),
+            unheard: unheard(&self.parts.promised, &open),
+            listens: texts(&open),
             quic: open.iter().any(overlay::is_quic),
             reach: whereabouts.reach,
             nat: whereabouts.nat,
@@ -103,7 +105,7 @@ impl NodeBackend {
             Err(why) => JobsFact::None(why.to_string()),
             Ok(()) if selling.is_unisolated() => JobsFact::Unisolated,
             Ok(()) => {
-                // The disk is only watched everywhere: nothing that an owner could mend.
+                // The disk is only watched where root has left no quotas: few owners can mend it.
                 let watched = selling.watched().into_iter();
                 match watched.filter(|bound| *bound != "disk").collect::<Vec<_>>() {
                     which if which.is_empty() => JobsFact::Isolated,
@@ -153,9 +155,41 @@ fn missing(wanted: &[Multiaddr], open: &[Multiaddr]) -> Vec<String> {
     lost.map(ToString::to_string).collect()
 }
 
+/// Addresses of the genesis at which no listener hears: none on the same transport and port.
+fn unheard(promised: &[Multiaddr], open: &[Multiaddr]) -> Vec<String> {
+    let hears = |promised: &Multiaddr, open: &Multiaddr| {
+        !overlay::is_circuit(open)
+            && overlay::is_quic(promised) == overlay::is_quic(open)
+            && overlay::port(promised) == overlay::port(open)
+    };
+    let lost = promised
+        .iter()
+        .filter(|p| !overlay::is_circuit(p) && !open.iter().any(|o| hears(p, o)));
+    lost.map(ToString::to_string).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_of_the_genesis_is_heard_at_its_transport_and_port() {
+        let all = |texts: &[&str]| -> Vec<Multiaddr> {
+            texts.iter().map(|t| t.parse().unwrap()).collect()
+        };
+        let open = all(&["/ip4/10.0.0.2/udp/7411/quic-v1", "/ip4/10.0.0.2/tcp/7412"]);
+        let heard = all(&[
+            "/dns4/a.example/udp/7411/quic-v1",
+            "/ip6/2001:db8::1/tcp/7412",
+        ]);
+        assert_eq!(unheard(&heard, &open), Vec::<String>::new());
+        let other = ["/ip4/192.0.2.7/udp/4001/quic-v1", "/ip4/192.0.2.7/tcp/7411"];
+        assert_eq!(unheard(&all(&other), &open), other);
+        let relay = overlay::PeerId::random();
+        let circuit = format!("/ip4/10.0.0.9/tcp/4001/p2p/{relay}/p2p-circuit");
+        assert_eq!(unheard(&all(&[&circuit]), &open), Vec::<String>::new());
+        assert_eq!(unheard(&all(&other), &all(&[&circuit])), other);
+    }
 
     #[test]
     fn a_listener_is_missing_when_nothing_open_serves_its_address() {

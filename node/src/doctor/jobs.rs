@@ -24,7 +24,7 @@ pub(super) fn jobs(fact: &JobsFact) -> Option<Finding> {
             format!("of jobs, {} are watched and not enforced", which.join(", ")),
             "the node has no control groups for them: between two looks a job can be beyond its bounds",
             "start the node with delegated control groups: systemd-run --user --scope -p Delegate=yes \
-             gridbay run, or a service with Delegate=yes and DelegateSubgroup=node",
+             gridbay node up, or a service with Delegate=yes and DelegateSubgroup=node",
         )),
         JobsFact::Unisolated => Some(Finding::new(
             Kind::JobsUnisolated,

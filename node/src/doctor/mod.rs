@@ -18,6 +18,7 @@ pub use running::{PeerFact, Running, running};
 pub use stopped::{Stopped, stopped};
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 named! {
     /// How much a finding weighs.
@@ -32,8 +33,9 @@ named! {
 }
 
 /// The kinds of findings, by weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schema(as = FindingKind)]
 pub enum Kind {
     /// The settings cannot be used.
     Settings,
@@ -59,6 +61,8 @@ pub enum Kind {
     Behind,
     /// The declared address does not work.
     ExternalRefuted,
+    /// It does not listen where the genesis says.
+    PromiseUnheard,
     /// A name cannot be resolved.
     NameUnresolved,
     /// UDP does not come through.
@@ -107,7 +111,7 @@ impl Kind {
 }
 
 /// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Finding {
     /// Kind.
     pub kind: Kind,

@@ -1,18 +1,20 @@
 //! The address of the findings on the node's network.
 
 use super::Finding;
-use crate::api::extract::Reply;
+use crate::api::document::Routes;
+use crate::api::extract::{Lines, Listed};
 use crate::backend::Node;
-use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new().route("/doctor", get(doctor))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("doctor").get(
+        "/doctor",
+        "Tells what is wrong with the network of this node",
+        doctor,
+    )
 }
 
-async fn doctor(State(node): State<Node>) -> Reply<Vec<Finding>> {
-    node.doctor().await.map(Json)
+async fn doctor(State(node): State<Node>) -> Listed<Finding> {
+    node.doctor().await.map(Lines)
 }

@@ -42,6 +42,10 @@ pub struct Running {
     pub peers: Vec<PeerFact>,
     /// Addresses of the settings without a listener.
     pub missing: Vec<String>,
+    /// Own addresses of the genesis at which no listener hears.
+    pub unheard: Vec<String>,
+    /// Where it listens.
+    pub listens: Vec<String>,
     /// Whether it listens on QUIC.
     pub quic: bool,
     /// Whether others can dial it.
@@ -85,7 +89,8 @@ pub struct Running {
 /// The findings from these facts.
 pub fn running(facts: &Running) -> Vec<Finding> {
     let checks = [
-        no_peers, invitation, no_relay, behind, udp, one_prefix, bans, mesh, relay_full, symmetric,
+        no_peers, invitation, no_relay, behind, unheard, udp, one_prefix, bans, mesh, relay_full,
+        symmetric,
     ];
     let mut found: Vec<Finding> = facts.troubles.iter().map(of_trouble).collect();
     found.extend(facts.missing.iter().map(|address| missing(address)));
@@ -144,7 +149,8 @@ fn no_peers(facts: &Running) -> Option<Finding> {
             Kind::NoPeers,
             "no peer is connected",
             format!("the node has run for {} s and reached nobody", facts.uptime),
-            "see to the network of this machine, then name a node that runs: gridbay peer connect ADDRESS, \
+            "if it is the first node of its network, invite another one: gridbay invite; else see to \
+             the network of this machine, then name a node that runs: gridbay peer connect ADDRESS, \
              or the setting `bootstrap`",
         )
     })
@@ -224,6 +230,20 @@ fn behind(facts: &Running) -> Option<Finding> {
         why,
         "wait while its height grows (gridbay node status); if it does not, see to its peers, \
          or whether a third of the validators is down",
+    ))
+}
+
+fn unheard(facts: &Running) -> Option<Finding> {
+    let promised = facts.unheard.first().map(|_| facts.unheard.join(", "))?;
+    Some(Finding::new(
+        Kind::PromiseUnheard,
+        "the node does not listen where its network looks for it",
+        format!(
+            "the genesis says {promised}; it listens on {}",
+            facts.listens.join(", ")
+        ),
+        "set `listen` to those ports and restart the node; if a router leads from them to this \
+         machine, repeat them in `external`",
     ))
 }
 

@@ -37,4 +37,7 @@ pub enum ExecutorError {
     /// The executor's own folder could not be used.
     #[error("the jobs folder cannot be used")]
     Jobs(#[source] io::Error),
+    /// Nothing that starts jobs in the place of this process.
+    #[error("the launcher of jobs does not answer")]
+    Launcher(#[source] io::Error),
 }

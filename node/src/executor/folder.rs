@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! work/          the job's work directory, staged by the caller before the start
-//! tmp/  root/    made by the supervisor: the job's /tmp, and the mount point of its view
+//! tmp/           the job's /tmp; made with it in a quota, else by the supervisor
+//! root/          the mount point of its view, made by the supervisor
 //! kept/          what the node keeps of the job: copies of its checkpoint
 //! launch.json    what to run; its presence means that the job was started
 //! lock           held (flock) by the supervisor for as long as it lives
@@ -38,6 +39,7 @@ use super::capability::{Link, Tier};
 use super::cgroup::Group;
 use super::job::JobSpec;
 use super::outcome::{Exit, Finished, Status, Usage};
+use super::quota::Quotas;
 use super::removal;
 
 /// How long a supervisor may take to hand a device over.
@@ -106,7 +108,7 @@ impl Folder {
         self.0.join("work")
     }
 
-    /// The job's `/tmp`, once a supervisor has made it.
+    /// The job's `/tmp`, once it is made.
     pub(super) fn tmp(&self) -> PathBuf {
         self.0.join("tmp")
     }
@@ -178,17 +180,21 @@ impl Folder {
         self.0.join("lock")
     }
 
-    /// Makes the folder; `work` last, so that its presence means that all is there.
+    /// Makes the folder of a job that may hold so many bytes; `work` last, so that its presence
+    /// means that all is there.
     ///
     /// The folder can be passed through but not listed by others: in the plain tier a job of
     /// another user must reach its work directory.
-    pub(super) fn create(&self) -> io::Result<()> {
+    pub(super) fn create(&self, quotas: Option<&Quotas>, disk: u64) -> io::Result<()> {
         DirBuilder::new().mode(0o711).create(&self.0)?;
         for fifo in [self.alive(), self.control()] {
             mkfifo(&fifo, Mode::S_IRUSR | Mode::S_IWUSR)?;
         }
         for file in [self.lock(), self.stdout(), self.stderr()] {
             private().create_new(true).open(file)?;
+        }
+        if quotas.is_some_and(|all| all.make(disk, [&self.tmp(), &self.work()])) {
+            return Ok(());
         }
         DirBuilder::new().mode(0o700).create(self.work())
     }
@@ -351,7 +357,7 @@ mod tests {
 
     fn prepared(dir: &Path) -> Folder {
         let folder = Folder::new(dir.join("job"));
-        folder.create().unwrap();
+        folder.create(None, 0).unwrap();
         folder
     }
 

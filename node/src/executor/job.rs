@@ -123,6 +123,16 @@ pub struct Interface {
     pub machines: String,
 }
 
+/// One file or folder for so many bytes of a job's disk, as file systems of that size have it.
+const BYTES_A_FILE: u64 = 16 * 1024;
+/// Files and folders that any job may have, and that none may exceed.
+const FILES: (u64, u64) = (16_384, 1 << 20);
+
+/// Files and folders of a job that may hold so many bytes.
+pub(super) fn files_for(bytes: u64) -> u64 {
+    (bytes / BYTES_A_FILE).clamp(FILES.0, FILES.1)
+}
+
 /// Bounds on a job. `probe` finds out which of them are enforced on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

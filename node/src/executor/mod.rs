@@ -15,10 +15,12 @@ pub mod descent;
 mod error;
 mod folder;
 mod job;
+pub mod launcher;
 mod notice;
 mod outcome;
 mod probe;
 mod process;
+mod quota;
 mod removal;
 mod runtimes;
 mod sandbox;
@@ -62,9 +64,9 @@ pub trait Executor: Send + Sync {
     /// not for an asynchronous task.
     fn probe(&self) -> Result<Capabilities, ExecutorError>;
 
-    /// Makes the job's folder and returns its work directory, absolute, for the caller to stage
-    /// inputs into. Repeating it before `start` is harmless.
-    fn prepare(&self, job: &JobName) -> Result<PathBuf, ExecutorError>;
+    /// Makes the folder of a job that may hold `disk` bytes, and returns its work directory,
+    /// absolute, for the caller to stage inputs into. Repeating it before `start` is harmless.
+    fn prepare(&self, job: &JobName, disk: u64) -> Result<PathBuf, ExecutorError>;
 
     /// The job's work directory, whether it exists or not. Its contents are the job's: names in it
     /// may be links to anywhere.

@@ -3,7 +3,8 @@
 //! Tiers are tried from the highest that the owner admits downwards; the first in which the job
 //! returns 0 is the answer. The properties of the tier then fix how each bound holds in it. With
 //! namespaces the job first has a device in a lease's network, of each kind that there is until one
-//! works; where that alone fails it runs once more without one.
+//! works; where that alone fails it runs once more without one. The disk is enforced if the job had
+//! a quota of the kernel, in namespaces, from which it cannot change its files' project.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +19,7 @@ use super::job::{Interface, JobName, JobSpec, Network};
 use super::outcome::{Exit, KillReason, Started, Status};
 use super::process::{Isolation, ProcessExecutor};
 use super::sandbox::{self, NO_DEVICE, sys};
+use gridbay_protocol::class::DISK_MIB;
 
 /// How long the probe's job may take in all.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -39,8 +41,8 @@ pub(super) fn run(
     for tier in tiers {
         let (result, device) = try_with_device(executor, *tier, link)?;
         match result {
-            Ok((started, spawn_us)) => {
-                let mut found = describe(*tier, &started, spawn_us, passed_over);
+            Ok(ran) => {
+                let mut found = describe(*tier, &ran, passed_over);
                 match device {
                     Ok((link, no_better)) => {
                         (found.link, found.no_better_link) = (link, no_better);
@@ -57,8 +59,17 @@ pub(super) fn run(
     })
 }
 
-/// When the probe's job began and how long that took in microseconds, or why it did not.
-type Tried = Result<(Started, u64), String>;
+/// How the probe's job began.
+struct Ran {
+    started: Started,
+    /// Microseconds that it took.
+    spawn_us: u64,
+    /// Whether the kernel bounds its disk.
+    quota: bool,
+}
+
+/// That, or why it did not.
+type Tried = Result<Ran, String>;
 
 /// The device with which it was tried, and why it was not a better one; or why without any.
 type Device = Result<(Link, Option<String>), String>;
@@ -111,7 +122,8 @@ fn try_tier(
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let job = JobName::hidden(&format!(".probe-{}-{number}", std::process::id()))?;
-    executor.prepare(&job)?;
+    executor.prepare(&job, DISK_MIB << 20)?;
+    let quota = executor.has_quota(&job);
     let mut spec = JobSpec::new(job.clone(), ["/bin/true"]);
     spec.limits.wall = Duration::from_secs(10);
     spec.network = network;
@@ -123,7 +135,11 @@ fn try_tier(
         (Some(started), Exit::Exited(0)) => {
             let before_us = u64::try_from(before.as_micros()).unwrap_or(u64::MAX);
             let spawn_us = started.monotonic_us.saturating_sub(before_us);
-            Ok((started, spawn_us))
+            Ok(Ran {
+                started,
+                spawn_us,
+                quota,
+            })
         }
         (
             _,
@@ -172,12 +188,7 @@ fn weighed(mut found: Capabilities, groups: Option<&Groups>) -> Capabilities {
     found
 }
 
-fn describe(
-    tier: Tier,
-    started: &Started,
-    spawn_us: u64,
-    passed_over: Option<String>,
-) -> Capabilities {
+fn describe(tier: Tier, ran: &Ran, passed_over: Option<String>) -> Capabilities {
     let namespaces = tier == Tier::Namespaces;
     let own_user = matches!(sandbox::outside_id(), Ok(Some(_)));
     // The kernel counts processes per user and user namespace, but never root's.
@@ -186,7 +197,7 @@ fn describe(
         tier,
         passed_over,
         // Landlock alone leaves names and attributes of files visible.
-        filesystem: match (namespaces, started.landlock) {
+        filesystem: match (namespaces, ran.started.landlock) {
             (true, _) => Support::Enforced,
             (false, true) => Support::Advisory,
             (false, false) => Support::Absent,
@@ -208,7 +219,11 @@ fn describe(
         processors: Support::Watched,
         tree_memory: Support::Watched,
         file_size: Support::Enforced,
-        disk: Support::Watched,
+        disk: if namespaces && ran.quota {
+            Support::Enforced
+        } else {
+            Support::Watched
+        },
         // Uncounted, or counted together with those of the node.
         processes: if counted {
             Support::Enforced
@@ -217,6 +232,6 @@ fn describe(
         },
         open_files: Support::Enforced,
         output: Support::Enforced,
-        spawn_us,
+        spawn_us: ran.spawn_us,
     }
 }

@@ -20,7 +20,8 @@ use super::error::ExecutorError as Error;
 use super::folder::{Control, Folder, Handed, Launch};
 use super::job::{JobName, JobSpec, MAX_WALL};
 use super::outcome::{Finished, Status};
-use super::{Executor, Stream, probe, supervisor};
+use super::quota::{self, Quotas};
+use super::{Executor, Stream, launcher, probe, supervisor};
 
 /// Most bytes that one call of `output` returns.
 const OUTPUT_CHUNK: usize = 256 * 1024;
@@ -48,8 +49,13 @@ pub struct Config {
     /// The program that calls [`supervisor::run_if_asked`]: normally the node's own,
     /// `/proc/self/exe`.
     pub supervisor: PathBuf,
+    /// Socket of a [`launcher`] that starts supervisors in the place of this process.
+    pub launcher: Option<PathBuf>,
     /// Where the jobs' folders are; made if absent. For one node only.
     pub jobs: PathBuf,
+    /// Folder of the quotas that root has left for jobs, on the file system of their folders; it
+    /// may be absent.
+    pub quotas: Option<PathBuf>,
     /// Demand on the isolation.
     pub isolation: Isolation,
     /// What the devices of jobs in their leases' networks are; `None` for the best that there is.
@@ -66,7 +72,9 @@ impl Config {
     pub fn new(jobs: impl Into<PathBuf>) -> Self {
         Self {
             supervisor: "/proc/self/exe".into(),
+            launcher: None,
             jobs: jobs.into(),
+            quotas: None,
             isolation: Isolation::Required,
             link: None,
             read_only: Vec::new(),
@@ -82,6 +90,8 @@ pub struct ProcessExecutor {
     found: OnceLock<(Tier, Link)>,
     /// Control groups of the jobs, where the node was given some.
     groups: Option<Groups>,
+    /// Quotas of their disks, if root has left any.
+    quotas: Option<Quotas>,
 }
 
 impl ProcessExecutor {
@@ -94,8 +104,11 @@ impl ProcessExecutor {
             .map_err(Error::Jobs)?;
         config.jobs = config.jobs.canonicalize().map_err(Error::Jobs)?;
         config.read_only.retain(|path| path.is_absolute());
+        let own = config.launcher.as_deref().map(launcher::groups);
+        let own = own.transpose().map_err(Error::Launcher)?;
         Ok(Self {
-            groups: Groups::find(&config.jobs),
+            groups: Groups::find(&config.jobs, own.as_deref()),
+            quotas: config.quotas.clone().map(Quotas::open),
             config,
             found: OnceLock::new(),
         })
@@ -161,6 +174,12 @@ impl ProcessExecutor {
         })
     }
 
+    /// Whether the kernel bounds the disk of a prepared job.
+    pub(super) fn has_quota(&self, job: &JobName) -> bool {
+        let folder = self.folder(job);
+        quota::is_there(&folder.work(), folder.path())
+    }
+
     /// The control groups that bound and weigh whole jobs, where the node has them.
     pub(super) fn groups(&self) -> Option<&Groups> {
         self.groups.as_ref()
@@ -188,6 +207,9 @@ impl ProcessExecutor {
             .append(true)
             .mode(0o600)
             .open(folder.log())?;
+        if let Some(socket) = &self.config.launcher {
+            return launcher::start(socket, folder.path(), [&lock, &alive, &log]);
+        }
         let status = Command::new(&self.config.supervisor)
             .arg(supervisor::WORD)
             .arg(folder.path())
@@ -269,9 +291,9 @@ impl Executor for ProcessExecutor {
         self.folder(job).kept()
     }
 
-    fn prepare(&self, job: &JobName) -> Result<PathBuf, Error> {
+    fn prepare(&self, job: &JobName, disk: u64) -> Result<PathBuf, Error> {
         let folder = self.folder(job);
-        match folder.create() {
+        match folder.create(self.quotas.as_ref(), disk) {
             Ok(()) => Ok(folder.work()),
             Err(_) if folder.is_launched() => Err(Error::AlreadyStarted(job.clone())),
             Err(_) if folder.is_prepared() => Ok(folder.work()),

@@ -27,6 +27,7 @@ impl NodeBackend {
         let record = self.submit(
             id,
             JobRequest {
+                project: None,
                 name: Some(request.name.unwrap_or_else(|| NAME.to_owned())),
                 want: request.want,
                 worth: None,
@@ -57,7 +58,7 @@ impl NodeBackend {
         let job = self.job(id).await?;
         if !is_cluster(&job) {
             let why = format!("{} is a job with a program of its own", job.id);
-            return Err(usage(why, "see gridbay job show"));
+            return Err(usage(why, "see gridbay job describe"));
         }
         Ok(self.shown(job))
     }

@@ -3,52 +3,69 @@
 use super::carry;
 use super::types::{ClusterKey, ClusterRecord, ClusterRequest, Enter, Guest, Ranks, VisitRecord};
 use crate::api::ApiError;
-use crate::api::extract::{Body, Params, Place, Reply};
+use crate::api::document::Routes;
+use crate::api::document::parts::{Made, Null, Switched};
+use crate::api::extract::{Body, Lines, Listed, Params, Place, Reply};
 use crate::backend::Node;
-use crate::job::job_id;
 use crate::job::routes::fresh_id;
 use axum::Json;
-use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::http::HeaderMap;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/clusters", get(list).post(new))
-        .route("/clusters/key", get(key))
-        .route("/clusters/{id}", get(show))
-        .route("/clusters/{id}/end", post(end))
-        .route("/clusters/{id}/admit", post(admit))
-        .route("/clusters/{id}/dismiss", post(dismiss))
-        .route("/clusters/{id}/enter", post(enter))
-        .route("/clusters/{id}/leave", post(leave))
-        .route("/clusters/{id}/ranks", get(ranks))
-        .route("/clusters/{id}/ranks/{rank}", post(rank))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("clusters")
+        .get("/clusters", "Lists the clusters that are held", list)
+        .post("/clusters", "Orders nodes to hold", new)
+        .get("/clusters/key", "Shows the key that others admit", key)
+        .get("/clusters/{id}", "Shows a cluster", show)
+        .post("/clusters/{id}/end", "Gives a cluster back", end)
+        .post(
+            "/clusters/{id}/admit",
+            "Lets another user run programs on a cluster",
+            admit,
+        )
+        .post("/clusters/{id}/dismiss", "Takes that back", dismiss)
+        .post(
+            "/clusters/{id}/enter",
+            "Enters the network of another user's cluster",
+            enter,
+        )
+        .post("/clusters/{id}/leave", "Leaves it", leave)
+        .get(
+            "/clusters/{id}/ranks",
+            "Counts the ranks of a cluster",
+            ranks,
+        )
+        .post(
+            "/clusters/{id}/ranks/{rank}",
+            "Turns the connection into one to a rank",
+            rank,
+        )
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 struct Which {
     /// Present in any form: those that ended too.
     all: Option<String>,
 }
 
-async fn list(State(node): State<Node>, Params(which): Params<Which>) -> Reply<Vec<ClusterRecord>> {
+async fn list(State(node): State<Node>, Params(which): Params<Which>) -> Listed<ClusterRecord> {
     let all = which.all.is_some_and(|text| text != "false");
-    node.clusters(all).await.map(Json)
+    node.clusters(all).await.map(Lines)
 }
 
 async fn new(
     State(node): State<Node>,
     headers: HeaderMap,
     Body(request): Body<ClusterRequest>,
-) -> Result<impl IntoResponse, ApiError> {
+) -> Result<Made<ClusterRecord>, ApiError> {
     let record = node.hold(fresh_id(&headers)?, request).await?;
-    Ok((StatusCode::CREATED, Json(record)))
+    Ok(Made(record))
 }
 
 async fn key(State(node): State<Node>) -> Json<ClusterKey> {
@@ -58,11 +75,11 @@ async fn key(State(node): State<Node>) -> Json<ClusterKey> {
 }
 
 async fn show(State(node): State<Node>, Place(id): Place<String>) -> Reply<ClusterRecord> {
-    node.cluster(job_id(id)?).await.map(Json)
+    node.cluster(node.meant_cluster(id).await?).await.map(Json)
 }
 
 async fn end(State(node): State<Node>, Place(id): Place<String>) -> Reply<ClusterRecord> {
-    node.give_up(job_id(id)?).await.map(Json)
+    node.give_up(node.meant_cluster(id).await?).await.map(Json)
 }
 
 async fn admit(
@@ -70,7 +87,9 @@ async fn admit(
     Place(id): Place<String>,
     Body(guest): Body<Guest>,
 ) -> Reply<ClusterRecord> {
-    node.admit(job_id(id)?, guest).await.map(Json)
+    node.admit(node.meant_cluster(id).await?, guest)
+        .await
+        .map(Json)
 }
 
 async fn dismiss(
@@ -78,7 +97,9 @@ async fn dismiss(
     Place(id): Place<String>,
     Body(guest): Body<Guest>,
 ) -> Reply<ClusterRecord> {
-    node.dismiss(job_id(id)?, guest).await.map(Json)
+    node.dismiss(node.meant_cluster(id).await?, guest)
+        .await
+        .map(Json)
 }
 
 async fn enter(
@@ -89,8 +110,9 @@ async fn enter(
     node.enter(&lease, owner).await.map(Json)
 }
 
-async fn leave(State(node): State<Node>, Place(lease): Place<String>) -> Reply<()> {
-    node.leave(&lease).await.map(Json)
+async fn leave(State(node): State<Node>, Place(lease): Place<String>) -> Reply<Null> {
+    node.leave(&lease).await?;
+    Ok(Json(Null))
 }
 
 async fn ranks(State(node): State<Node>, Place(id): Place<String>) -> Reply<Ranks> {
@@ -103,6 +125,7 @@ async fn rank(
     State(node): State<Node>,
     Place((id, rank)): Place<(String, u32)>,
     request: Request,
-) -> Result<Response, ApiError> {
-    carry::upgrade(&node, &id, rank, request).await
+) -> Result<Switched, ApiError> {
+    let answer = carry::upgrade(&node, &id, rank, request).await;
+    answer.map(Switched)
 }

@@ -6,6 +6,7 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use utoipa::ToSchema;
 
 named! {
     /// What a cluster's nodes must have for programs that come later.
@@ -18,7 +19,7 @@ named! {
 }
 
 /// `POST /clusters`: an order for nodes to hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClusterRequest {
     /// Name for people.
@@ -37,7 +38,7 @@ pub struct ClusterRequest {
 }
 
 /// `POST /clusters/{id}/admit` and `/dismiss`: a key of another user's node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Guest {
     /// Key of its account.
@@ -48,7 +49,7 @@ pub struct Guest {
 }
 
 /// `POST /clusters/{lease}/enter`: this node into the network of another user's cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Enter {
     /// Transport key of the owner's node.
@@ -56,7 +57,7 @@ pub struct Enter {
 }
 
 /// This node as a guest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct VisitRecord {
     /// The cluster's lease, by which its commands name it here.
     pub lease: LeaseId,
@@ -67,7 +68,7 @@ pub struct VisitRecord {
 }
 
 /// `GET /clusters/{id}/ranks`, also of another user's cluster by its lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Ranks {
     /// The lease that the cluster has now.
     pub lease: LeaseId,
@@ -76,7 +77,7 @@ pub struct Ranks {
 }
 
 /// One rank of a cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HeldRank {
     /// Rank.
     pub rank: u32,
@@ -91,7 +92,7 @@ pub struct HeldRank {
 }
 
 /// `GET /clusters/{id}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterRecord {
     /// Id: that of its job.
     pub id: JobId,
@@ -127,7 +128,7 @@ pub struct ClusterRecord {
 }
 
 /// The key by which this node gives orders: what others admit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClusterKey {
     /// Key of this node's account.
     pub key: PublicKey,

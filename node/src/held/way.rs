@@ -4,11 +4,15 @@ use super::visit::dismissed;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{not_found, usage};
-use crate::job::job_id;
+use crate::job::meant;
+use crate::job::types::JobId;
+use crate::order::handle::job_id;
 use crate::rank::signed::{Hello, Place, VERSION};
 use crate::rank::wire::PORT;
 use gridbay_core::Core;
+use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::cluster::is_held;
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_vnet::address::Plan;
 use std::io;
@@ -25,18 +29,28 @@ const AGAIN: Duration = Duration::from_millis(200);
 /// Bytes of a rank's first words at the most.
 const HELLO: usize = 1_024;
 
+/// The order that a word means where a cluster is meant.
+fn cluster<'c>(core: &'c Core, text: &str) -> Answer<(OrderKey, &'c OrderAgent)> {
+    meant(core, text, |agent| is_held(&agent.order().spec))
+}
+
 impl NodeBackend {
+    /// The whole id of the cluster that a word means.
+    pub(crate) async fn meant_cluster(&self, text: String) -> Answer<JobId> {
+        self.query(move |core| cluster(core, &text).map(|(key, _)| job_id(&key)))
+            .await?
+    }
+
     /// The lease of a cluster, and how many ranks it has. A cluster of another user is named by its
     /// lease.
     pub(crate) async fn ranks(&self, id: &str) -> Answer<(LeaseId, u32)> {
         let text = id.to_owned();
         let found = self.query(move |core| {
-            let own = job_id(text.clone()).and_then(|id| {
-                let (_, agent) = crate::job::handle::find(core, &id)?;
+            let own = cluster(core, &text).map(|(_, agent)| {
                 let order = agent.order();
                 let over = agent.finish().is_some();
                 let lease = agent.milestones().lease.filter(|_| !over);
-                Ok((is_held(&order.spec), lease, order.tasks, over))
+                (is_held(&order.spec), lease, order.tasks, over)
             });
             match own {
                 Ok((false, ..)) => Err(usage(

@@ -12,6 +12,7 @@ use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::{Bootstrap, Grant, Invitation, SignedGrant};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::limits;
+use std::collections::BTreeSet;
 
 impl NodeBackend {
     /// A fresh invitation, signed by this node's account.
@@ -67,14 +68,19 @@ impl NodeBackend {
         })
     }
 
-    /// This node, then those of the configuration.
+    /// This node, by the addresses at which others reach it and then those of its own, and the
+    /// other nodes of the configuration.
     fn bootstrap(&self) -> Vec<Bootstrap> {
-        let addresses = self.parts.overlay.addresses();
+        let overlay = &self.parts.overlay;
+        let (outer, own) = (overlay.whereabouts().external, overlay.addresses());
+        let addresses = outer.iter().chain(own.iter()).map(ToString::to_string);
+        let node = self.parts.node;
         let own = Bootstrap {
-            node: self.parts.node,
-            addresses: reachable(addresses.iter().map(ToString::to_string).collect()),
+            node,
+            addresses: reachable(addresses.collect()),
         };
-        let all = std::iter::once(own).chain(self.parts.bootstrap.iter().cloned());
+        let others = self.parts.bootstrap.iter().filter(|one| one.node != node);
+        let all = std::iter::once(own).chain(others.cloned());
         all.filter(|node| !node.addresses.is_empty())
             .take(limits::ADDRESSES)
             .collect()
@@ -116,8 +122,9 @@ fn heights(seconds: u64, interval_ms: u64) -> Answer<u64> {
 fn reachable(mut addresses: Vec<String>) -> Vec<String> {
     addresses.retain(|a| a.len() <= limits::ADDRESS_CHARS);
     addresses.retain(|a| !a.contains("/ip4/0.0.0.0/") && !a.contains("/ip6/::/"));
+    let mut met = BTreeSet::new();
+    addresses.retain(|a| met.insert(a.clone()));
     addresses.sort_by_key(|a| a.contains("/ip4/127.") || a.contains("/ip6/::1/"));
-    addresses.dedup();
     addresses.truncate(limits::ADDRESSES);
     addresses
 }
@@ -169,9 +176,11 @@ mod tests {
         let all = [
             "/ip4/127.0.0.1/tcp/1",
             "/ip4/0.0.0.0/tcp/1",
+            "/ip4/10.0.0.2/tcp/1",
             "/ip4/10.0.0.1/tcp/1",
+            "/ip4/10.0.0.2/tcp/1",
         ];
         let told = reachable(all.map(str::to_owned).to_vec());
-        assert_eq!(told, ["/ip4/10.0.0.1/tcp/1", "/ip4/127.0.0.1/tcp/1"]);
+        assert_eq!(told, [all[2], all[3], all[0]]);
     }
 }

@@ -1,6 +1,6 @@
 //! Files that a job brought back, which are streamed.
 
-use super::job_id;
+use crate::api::document::parts::Octets;
 use crate::api::extract::{Place, parse};
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::Node;
@@ -21,8 +21,8 @@ const PIECE: usize = 64 * 1024;
 pub(super) async fn file(
     State(node): State<Node>,
     Place((id, rank, path)): Place<(String, String, String)>,
-) -> Result<impl IntoResponse, ApiError> {
-    let (id, rank) = (job_id(id)?, parse(&rank, "rank")?);
+) -> Result<Octets, ApiError> {
+    let rank = parse(&rank, "rank")?;
     if !path_is_inside(&path) {
         return Err(ApiError::new(
             ErrorCode::Usage,
@@ -30,6 +30,7 @@ pub(super) async fn file(
             "name a file as in the job's outputs",
         ));
     }
+    let id = node.meant_job(id).await?;
     let place = node.file(id, rank, path).await?;
     let gone = |error: io::Error| {
         let why = format!("the file cannot be read: {error}");
@@ -47,7 +48,8 @@ pub(super) async fn file(
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (header::CONTENT_LENGTH, meta.len().to_string()),
     ];
-    Ok((headers, Body::from_stream(pieces(file, meta.len()))))
+    let answer = (headers, Body::from_stream(pieces(file, meta.len())));
+    Ok(Octets(answer.into_response()))
 }
 
 fn pieces(file: File, bytes: u64) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {

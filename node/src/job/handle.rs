@@ -56,6 +56,18 @@ impl NodeBackend {
 
     /// Own jobs, newest first; those that ended only if `all`.
     pub async fn jobs(&self, all: bool) -> Answer<Vec<JobRecord>> {
+        let (_, records) = self.some_jobs(all, 0, usize::MAX).await?;
+        Ok(records)
+    }
+
+    /// How many own jobs there are, and those after the first `skip`, at most `most` of them; like
+    /// [`NodeBackend::jobs`] otherwise.
+    pub(crate) async fn some_jobs(
+        &self,
+        all: bool,
+        skip: usize,
+        most: usize,
+    ) -> Answer<(usize, Vec<JobRecord>)> {
         let keys = self.query(move |core| {
             let orders = core.buyer().orders();
             let wanted = orders.filter(|(_, agent)| all || agent.finish().is_none());
@@ -63,7 +75,10 @@ impl NodeBackend {
             keys.sort_unstable_by(|a, b| b.cmp(a));
             keys
         });
-        let keys = keys.await?;
+        let mut keys = keys.await?;
+        let in_all = keys.len();
+        keys.drain(..skip.min(in_all));
+        keys.truncate(most);
         let mut records = Vec::with_capacity(keys.len());
         for keys in keys.chunks(BATCH) {
             let keys = keys.to_vec();
@@ -77,7 +92,7 @@ impl NodeBackend {
         }
         // One that ended between the two looks is no open job any more.
         records.retain(|record| all || !record.state.is_final());
-        Ok(records)
+        Ok((in_all, records))
     }
 
     /// Where a file that a rank brought back lies. `path` stays inside the job's folder.
@@ -168,22 +183,19 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         .map(|t| t.started_ms)
         .filter(|at| *at > 0)
         .min();
-    let latest = records
-        .iter()
-        .map(|t| t.ended_ms)
-        .max()
-        .filter(|at| *at > 0 && now.is_final());
-    let exits = (0..).zip(records).filter_map(|(rank, t)| {
-        Some(RankExit {
-            rank,
-            exit: t.done?,
-        })
+    // A task that its user ended has no end of its own, but its last attempt has.
+    let ends = records.iter().flat_map(|t| {
+        let attempts = t.history.attempts.iter().map(|attempt| attempt.ended_ms);
+        attempts.chain([t.ended_ms])
     });
+    let latest = ends.max().filter(|at| *at > 0 && now.is_final());
     let unit_ms = u128::from(milestones.unit_heights) * u128::from(policy.block_interval_ms);
     let record = JobRecord {
         id: job_id(&key),
         order: agent.id,
         name: order.name.clone(),
+        project: agent.project().map(|mark| mark.project.clone()),
+        user: agent.project().and_then(|mark| mark.user.clone()),
         argv: order.spec.argv.clone(),
         class: class_name(state, &order.class),
         nodes: order.tasks,
@@ -201,11 +213,11 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         sellers: sellers(state, records),
         running_ms: earliest,
         ended_ms: latest,
-        exits: exits.collect(),
+        exits: exits(records),
         files: Vec::new(),
         paid: agent.paid(),
         locked: agent.id.map_or(Credits::ZERO, |order| state.escrow(&order)),
-        price: mean_hourly(agent.paid(), unit_ms),
+        price: mean_hourly(agent.paid(), unit_ms, policy.slot_ms()),
         preemptions: milestones.lost,
         share: agent.id.and_then(|id| buy::share_now(state, &id)),
         worth: order.worth.map(|worth| JobWorth {
@@ -223,6 +235,17 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         key,
         outputs: order.spec.outputs.clone(),
     }
+}
+
+/// How the ranks ended that did.
+fn exits(records: &[TaskRecord]) -> Vec<RankExit> {
+    let exit = |(rank, task): (u32, &TaskRecord)| {
+        Some(RankExit {
+            rank,
+            exit: task.done?,
+        })
+    };
+    (0..).zip(records).filter_map(exit).collect()
 }
 
 fn network(setup: &Setup) -> JobNetwork {

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const PIECE: usize = 1024 * 1024;
 
 /// What tells of ranks and attempts.
-const SHOW: &str = "see gridbay job show";
+const SHOW: &str = "see gridbay job describe";
 
 /// Which output.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +35,28 @@ pub struct Output {
 impl NodeBackend {
     /// At most `max` bytes of a rank's stream from an offset.
     pub async fn logs(&self, id: JobId, which: Output, from: u64, max: usize) -> Answer<LogChunk> {
+        let Kept {
+            path,
+            over,
+            present,
+        } = self.kept(id, which).await?;
+        let chunk = read(move || chunk(&path, from, max.min(PIECE), over)).await?;
+        Ok(LogChunk { present, ..chunk })
+    }
+
+    /// The last bytes of a rank's stream, at most `max`, and how many there are before them.
+    pub(crate) async fn log_end(
+        &self,
+        id: JobId,
+        which: Output,
+        max: usize,
+    ) -> Answer<(u64, Vec<u8>)> {
+        let path = self.kept(id, which).await?.path;
+        read(move || end(&path, max.min(PIECE))).await
+    }
+
+    /// Where the output is kept.
+    async fn kept(&self, id: JobId, which: Output) -> Answer<Kept> {
         let Output {
             rank,
             stream,
@@ -62,9 +84,21 @@ impl NodeBackend {
             None => (orders.output(&key, rank, stderr), over),
             Some(earlier) => (orders.earlier_output(&key, rank, stderr, earlier), true),
         };
-        let chunk = read(path, from, max.min(PIECE), over).await?;
-        Ok(LogChunk { present, ..chunk })
+        Ok(Kept {
+            path,
+            over,
+            present,
+        })
     }
+}
+
+/// A file of output.
+struct Kept {
+    path: PathBuf,
+    /// Whether nothing will be added.
+    over: bool,
+    /// The present attempt, whichever this is.
+    present: Option<u32>,
 }
 
 /// Refuses an attempt of which there is no output, and will be none.
@@ -83,21 +117,34 @@ fn check(rank: u32, attempt: u32, present: Option<u32>) -> Answer<()> {
     Err(not_found(why, SHOW))
 }
 
-async fn read(path: PathBuf, from: u64, max: usize, over: bool) -> Answer<LogChunk> {
-    let chunk = tokio::task::spawn_blocking(move || chunk(&path, from, max, over)).await;
-    let chunk = chunk.map_err(|error| internal("reading output", error))?;
-    chunk.map_err(|error| internal("reading output", error))
+async fn read<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> Answer<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    let done = done.map_err(|error| internal("reading output", error))?;
+    done.map_err(|error| internal("reading output", error))
+}
+
+/// Bytes of a file, and how many it has.
+fn piece(path: &Path, from: u64, max: usize) -> io::Result<(u64, Vec<u8>)> {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().unwrap_or_default();
+    match read_chunk(folder, Path::new(name), from, max) {
+        // A stream without output has no file.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((0, Vec::new())),
+        read => read,
+    }
+}
+
+fn end(path: &Path, max: usize) -> io::Result<(u64, Vec<u8>)> {
+    let (total, _) = piece(path, 0, 0)?;
+    let from = total.saturating_sub(max as u64);
+    let (_, bytes) = piece(path, from, max)?;
+    Ok((from, bytes))
 }
 
 fn chunk(path: &Path, from: u64, max: usize, over: bool) -> io::Result<LogChunk> {
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    let name = path.file_name().unwrap_or_default();
-    let (total, bytes) = match read_chunk(folder, Path::new(name), from, max) {
-        Ok(read) => read,
-        // A stream without output has no file.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => (0, Vec::new()),
-        Err(error) => return Err(error),
-    };
+    let (total, bytes) = piece(path, from, max)?;
     let next = from.saturating_add(bytes.len() as u64);
     Ok(LogChunk {
         bytes,
@@ -120,6 +167,16 @@ mod tests {
         for (attempt, present) in [(0, 0), (0, 8), (1, 9), (9, 9)] {
             assert_eq!(check(2, attempt, Some(present)), Ok(()));
         }
+    }
+
+    #[test]
+    fn the_end_of_an_output_says_how_much_there_was_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stdout");
+        assert_eq!(end(&path, 4).unwrap(), (0, vec![]));
+        std::fs::write(&path, b"hello world").unwrap();
+        assert_eq!(end(&path, 5).unwrap(), (6, b"world".to_vec()));
+        assert_eq!(end(&path, 50).unwrap(), (0, b"hello world".to_vec()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The states of a job, and the reasons for which it is in one.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 named! {
     /// A job's state.
@@ -99,7 +100,7 @@ named! {
 }
 
 /// One condition that an order must meet.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct WhyCheck {
     /// The request, as in `units of class small`.
     pub condition: String,

@@ -1,30 +1,37 @@
 //! Jobs.
 
 use super::files::file;
-use super::job_id;
 use super::logs::Output;
 use super::types::{JobId, JobRecord, JobRequest, Stream, Why};
-use crate::api::extract::{Body, Params, Place, Reply};
+use crate::api::document::Routes;
+use crate::api::document::parts::{Made, Octets};
+use crate::api::extract::{Body, Lines, Listed, Params, Place, Reply};
+use crate::api::scope::Role;
 use crate::api::{ApiError, ErrorCode, idempotency};
 use crate::backend::Node;
 use crate::keys::random;
-use axum::Json;
-use axum::Router;
+use crate::project::Actor;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::response::{AppendHeaders, IntoResponse};
-use axum::routing::{get, post};
+use axum::{Extension, Json};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/jobs", get(list).post(submit))
-        .route("/jobs/{id}", get(describe))
-        .route("/jobs/{id}/why", get(why))
-        .route("/jobs/{id}/logs", get(logs))
-        .route("/jobs/{id}/cancel", post(cancel))
-        .route("/jobs/{id}/files/{rank}/{*path}", get(file))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("jobs")
+        .get("/jobs", "Lists own jobs", list)
+        .post("/jobs", "Sends an order with its job", submit)
+        .get("/jobs/{id}", "Shows an own job", describe)
+        .get("/jobs/{id}/why", "Explains the state of a job", why)
+        .get(
+            "/jobs/{id}/logs",
+            "Reads a piece of a stream of a rank: the headers gridbay-next-offset, gridbay-last and gridbay-present-attempt tell the next offset, whether nothing follows, and the present attempt",
+            logs,
+        )
+        .post("/jobs/{id}/cancel", "Ends a job", cancel)
+        .get("/jobs/{id}/files/{rank}/{*path}", "Reads a file that a rank brought back", file)
 }
 
 /// Tells the present attempt; absent of a rank that has not run yet.
@@ -32,25 +39,35 @@ const PRESENT: &str = "gridbay-present-attempt";
 /// Bytes of one piece of a log.
 const LOG_PIECE: usize = 256 * 1024;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 struct Which {
     /// Present in any form: those that ended too.
     all: Option<String>,
 }
 
-async fn list(State(node): State<Node>, Params(which): Params<Which>) -> Reply<Vec<JobRecord>> {
+async fn list(
+    State(node): State<Node>,
+    Extension(actor): Extension<Actor>,
+    Params(which): Params<Which>,
+) -> Listed<JobRecord> {
     let all = which.all.is_some_and(|text| text != "false");
-    node.jobs(all).await.map(Json)
+    let mut jobs = node.jobs(all).await?;
+    let book = &node.parts.projects;
+    jobs.retain(|job| actor.may(book, job.project.as_deref(), Role::Reader));
+    Ok(Lines(jobs))
 }
 
 async fn submit(
     State(node): State<Node>,
     headers: HeaderMap,
+    Extension(actor): Extension<Actor>,
     Body(request): Body<JobRequest>,
-) -> Result<impl IntoResponse, ApiError> {
-    let record = node.submit(fresh_id(&headers)?, request).await?;
-    Ok((StatusCode::CREATED, Json(record)))
+) -> Result<Made<JobRecord>, ApiError> {
+    let record = node.submit_for(&actor, fresh_id(&headers)?, request);
+    let record = record.await?;
+    Ok(Made(record))
 }
 
 /// A job's id: of its idempotency key, so that a repeated request finds the job also after the node
@@ -67,23 +84,28 @@ pub(crate) fn fresh_id(headers: &HeaderMap) -> Result<JobId, ApiError> {
 }
 
 async fn describe(State(node): State<Node>, Place(id): Place<String>) -> Reply<JobRecord> {
-    node.job(job_id(id)?).await.map(Json)
+    node.job(node.meant_job(id).await?).await.map(Json)
 }
 
 async fn why(State(node): State<Node>, Place(id): Place<String>) -> Reply<Why> {
-    node.why(job_id(id)?).await.map(Json)
+    node.why(node.meant_job(id).await?).await.map(Json)
 }
 
 async fn cancel(State(node): State<Node>, Place(id): Place<String>) -> Reply<JobRecord> {
-    node.cancel(job_id(id)?).await.map(Json)
+    node.cancel(node.meant_job(id).await?).await.map(Json)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 struct Piece {
+    /// Rank; 0 without it.
     #[serde(default)]
     rank: u32,
+    /// Which stream.
+    #[param(inline)]
     stream: Stream,
+    /// Offset of the first byte; 0 without it.
     #[serde(default)]
     from: u64,
     /// An earlier attempt; the present one if `None`.
@@ -94,8 +116,8 @@ async fn logs(
     State(node): State<Node>,
     Place(id): Place<String>,
     Params(piece): Params<Piece>,
-) -> Result<impl IntoResponse, ApiError> {
-    let id = job_id(id)?;
+) -> Result<Octets, ApiError> {
+    let id = node.meant_job(id).await?;
     let from = piece.from;
     let which = Output {
         rank: piece.rank,
@@ -112,5 +134,6 @@ async fn logs(
         ("gridbay-last", chunk.last.to_string()),
     ];
     let present = chunk.present.map(|n| [(PRESENT, n.to_string())]);
-    Ok((headers, present.map(AppendHeaders), chunk.bytes))
+    let answer = (headers, present.map(AppendHeaders), chunk.bytes);
+    Ok(Octets(answer.into_response()))
 }

@@ -9,9 +9,10 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use utoipa::ToSchema;
 
 /// `POST /jobs`: an order and its job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobRequest {
     /// Name for people; the program's if `None`.
@@ -22,12 +23,16 @@ pub struct JobRequest {
     #[serde(default)]
     pub worth: Option<JobWorth>,
     /// Program and arguments.
+    #[schema(min_items = 1, max_items = 1024)]
     pub argv: Vec<String>,
     /// Environment, sorted by name.
+    #[schema(max_items = 1024)]
     pub env: Vec<(String, String)>,
     /// Staged input files, sorted by path.
+    #[schema(max_items = 1024)]
     pub inputs: Vec<InputFile>,
     /// Files to bring back, sorted.
+    #[schema(max_items = 1024)]
     pub outputs: Vec<String>,
     /// Whether its tasks reach one another, over a network of their own.
     #[serde(default)]
@@ -41,10 +46,13 @@ pub struct JobRequest {
     /// How it keeps its progress, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
+    /// The project that pays for it, whose bounds it must keep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
 }
 
 /// Relays of a job's network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Relays {
     /// Those that cost nothing.
@@ -64,8 +72,9 @@ impl Relays {
 
 /// Id of a job on this node: 16 hex digits. Where one is looked up, its beginning (8 digits or
 /// more) and the id of its order do as well.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schema(value_type = String, pattern = "^[0-9a-f]{8,64}$")]
 pub struct JobId(String);
 
 impl JobId {
@@ -104,7 +113,7 @@ impl fmt::Display for JobId {
 }
 
 /// A node that runs part of a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobSeller {
     /// Seller.
     pub account: AccountId,
@@ -117,7 +126,7 @@ pub struct JobSeller {
 }
 
 /// How one rank ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RankExit {
     /// Rank.
     pub rank: u32,
@@ -126,7 +135,7 @@ pub struct RankExit {
 }
 
 /// A file that a rank brought back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobFile {
     /// Rank.
     pub rank: u32,
@@ -137,7 +146,7 @@ pub struct JobFile {
 }
 
 /// `GET /jobs/{id}`. A final state comes after output and files are on this node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobRecord {
     /// Id on this node.
     pub id: JobId,
@@ -145,6 +154,12 @@ pub struct JobRecord {
     pub order: Option<OrderId>,
     /// Name.
     pub name: String,
+    /// The project that pays for it, if one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// The user who sent it, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
     /// Program and arguments.
     pub argv: Vec<String>,
     /// Name of the class; of a buy of several, the first: `how` tells the others.
@@ -218,7 +233,7 @@ pub struct JobRecord {
 }
 
 /// The network of a lease that came to stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobNetwork {
     /// The lease.
     pub lease: LeaseId,
@@ -228,7 +243,7 @@ pub struct JobNetwork {
 }
 
 /// One attempt at one rank. Times are by this node's clock, milliseconds since 1970.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JobAttempt {
     /// Rank.
     pub rank: u32,
@@ -252,7 +267,7 @@ pub struct JobAttempt {
 }
 
 /// A checkpoint that an attempt went on from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ResumedFrom {
     /// The attempt that had made it.
     pub attempt: u32,
@@ -263,7 +278,7 @@ pub struct ResumedFrom {
 }
 
 /// `GET /jobs/{id}/why`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Why {
     /// Job.
     pub id: JobId,
@@ -279,10 +294,14 @@ pub struct Why {
     pub checks: Vec<WhyCheck>,
     /// The changes that would help, one line each.
     pub remedies: Vec<String>,
+    /// Milliseconds, at the pace of blocks, until the clearing that it waits for; `None` if it
+    /// waits for none.
+    #[serde(default)]
+    pub closes_ms: Option<u64>,
 }
 
 /// One of a job's streams.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
     /// Standard output.

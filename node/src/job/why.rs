@@ -67,6 +67,7 @@ struct Facts {
     /// Validators that acknowledged the entry it waits for, and all of them.
     acknowledged: Option<(usize, usize)>,
     closes_at: u64,
+    closes_ms: u64,
     /// Ranks: all, begun, done.
     ranks: (u32, usize, usize),
     /// Why the ledger did not take its entry, in a word.
@@ -75,6 +76,8 @@ struct Facts {
     lost: Option<Defeat>,
     /// The outcomes that only orders of its way can have.
     words: Words,
+    /// The job's id, if its bid stands and can be amended.
+    amendable: Option<String>,
 }
 
 /// A clearing that was lost; prices per node-hour.
@@ -93,7 +96,10 @@ impl NodeBackend {
     pub async fn why(&self, id: JobId) -> Answer<Why> {
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
-            let (facts, class) = facts(core, agent)?;
+            let (mut facts, class) = facts(core, agent)?;
+            let is_bid = agent.order().terms.bid().is_some() && agent.order().worth.is_none();
+            let stands = agent.finish().is_none() && !agent.is_cancelling();
+            facts.amendable = (is_bid && stands).then(|| job_id(&key).to_string());
             Ok::<(OrderKey, Facts, _, _), ApiError>((key, facts, class, agent.id))
         });
         let (key, mut facts, class, order) = looked.await??;
@@ -109,14 +115,18 @@ impl NodeBackend {
             summary: summary(&facts),
             checks: checks(&facts),
             remedies: remedies(&facts),
+            closes_ms: match facts.state {
+                JobState::Bidding | JobState::Requeued => Some(facts.closes_ms),
+                _ => None,
+            },
         })
     }
 
     /// The last clearing of a class that an order took part in, if it lost it.
     async fn last_defeat(&self, class: ClassId, order: OrderId) -> Answer<Option<Defeat>> {
-        let record = self.look_back(class, |record| {
+        let record = self.look_back(class, move |record| {
             match record.bids.iter().any(|bid| bid.order == order) {
-                true => ControlFlow::Break(record),
+                true => ControlFlow::Break(record.clone()),
                 false => ControlFlow::Continue(()),
             }
         });
@@ -156,6 +166,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
     let shown = buy::shown(&order.terms);
     let (asks, words) = (shown.asks(order, &standing), shown.words(&standing));
     let round = policy.calendar.round(height.saturating_add(1));
+    let closes_at = policy.calendar.last_of_round(round);
     let facts = Facts {
         state: judged.0,
         reason: judged.1,
@@ -187,14 +198,22 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
             _ => None,
         },
         acknowledged: acknowledged(core, agent),
-        closes_at: policy.calendar.last_of_round(round),
+        closes_at,
+        closes_ms: closes_at
+            .saturating_sub(height)
+            .saturating_mul(policy.block_interval_ms),
         ranks: ranks(agent),
         refusal: match agent.finish() {
             Some(Finish::Refused(word)) => Some(word.clone()),
-            _ => agent.refusal().map(str::to_owned),
+            // What an attempt was refused for is over once the order stands.
+            None if matches!(agent.seen, Seen::Absent | Seen::Sealed(_)) => {
+                agent.refusal().map(str::to_owned)
+            }
+            _ => None,
         },
         lost: None,
         words,
+        amendable: None,
     };
     Ok((facts, order.class))
 }

@@ -33,7 +33,7 @@ impl NodeBackend {
         .await
     }
 
-    /// One of them, by the beginning of its id or of its job's.
+    /// One of them, by the beginning of its id or of its job's, or by the job's name.
     pub async fn lease(&self, id: String) -> Answer<LeaseView> {
         let node = self.parts.node;
         self.query(move |core| one(core, node, &id)).await?
@@ -102,21 +102,23 @@ impl NodeBackend {
 pub(super) fn one(core: &Core, node: PublicKey, id: &str) -> Answer<LeaseView> {
     let all = core.state().leases();
     let is_meant = |lease: &LeaseId| {
-        let job = order_of(core, lease).map(|(key, _)| key.to_string());
-        lease.to_hex().starts_with(id) || job.is_some_and(|job| job.starts_with(id))
+        let begins = |text: String| id.len() >= SHORTEST && text.starts_with(id);
+        let of_job = order_of(core, lease)
+            .is_some_and(|(key, agent)| begins(key.to_string()) || agent.order().name == id);
+        begins(lease.to_hex()) || of_job
     };
     let mut meant = all
-        .filter(|(lease, _)| id.len() >= SHORTEST && is_meant(lease))
+        .filter(|(lease, _)| is_meant(lease))
         .filter_map(|(lease, entry)| view(core, node, lease, entry));
     match (meant.next(), meant.next()) {
         (Some(lease), None) => Ok(lease),
         (None, _) => Err(not_found(
-            format!("no lease of this node begins with {id}"),
+            format!("no lease of this node begins with {id}, and none is of a job called so"),
             "see gridbay lease list; a lease that is over is gone",
         )),
         (Some(_), Some(_)) => Err(usage(
-            format!("more than one lease begins with {id}"),
-            "give more digits",
+            format!("more than one lease begins with {id}, or is of a job called so"),
+            "give more digits of its id: gridbay lease list",
         )),
     }
 }

@@ -2,27 +2,44 @@
 
 use super::types::{LeaseNet, LeaseView};
 use crate::api::ApiError;
-use crate::api::extract::{Params, Place, Reply};
+use crate::api::document::Routes;
+use crate::api::document::parts::Switched;
+use crate::api::extract::{Lines, Listed, Params, Place, Reply};
 use crate::backend::Node;
+use axum::Json;
 use axum::extract::{Request, State};
-use axum::response::Response;
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/leases", get(list))
-        .route("/leases/{id}", get(show))
-        .route("/leases/{id}/net", get(net))
-        .route("/leases/{id}/stream", post(stream))
-        .route("/leases/{id}/connect", post(connect))
-        .route("/leases/{id}/disconnect", post(disconnect))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("leases")
+        .get("/leases", "Lists the leases of this node", list)
+        .get("/leases/{id}", "Shows a lease", show)
+        .get(
+            "/leases/{id}/net",
+            "Shows the private network of a lease",
+            net,
+        )
+        .post(
+            "/leases/{id}/stream",
+            "Turns the connection into one to a port of a member of the network",
+            stream,
+        )
+        .post(
+            "/leases/{id}/connect",
+            "Joins the network of a lease",
+            connect,
+        )
+        .post(
+            "/leases/{id}/disconnect",
+            "Leaves the network of a lease",
+            disconnect,
+        )
 }
 
-async fn list(State(node): State<Node>) -> Reply<Vec<LeaseView>> {
-    node.leases().await.map(Json)
+async fn list(State(node): State<Node>) -> Listed<LeaseView> {
+    node.leases().await.map(Lines)
 }
 
 async fn show(State(node): State<Node>, Place(id): Place<String>) -> Reply<LeaseView> {
@@ -33,8 +50,9 @@ async fn net(State(node): State<Node>, Place(id): Place<String>) -> Reply<LeaseN
     node.lease_net(id).await.map(Json)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 struct To {
     /// A member and a port, such as `rank0:8080`.
     to: String,
@@ -45,8 +63,9 @@ async fn stream(
     Place(id): Place<String>,
     Params(To { to }): Params<To>,
     request: Request,
-) -> Result<Response, ApiError> {
-    super::stream::upgrade(&node, id, &to, request).await
+) -> Result<Switched, ApiError> {
+    let answer = super::stream::upgrade(&node, id, &to, request).await;
+    answer.map(Switched)
 }
 
 async fn connect(State(node): State<Node>, Place(id): Place<String>) -> Reply<LeaseView> {

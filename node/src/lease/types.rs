@@ -7,6 +7,7 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use utoipa::ToSchema;
 
 named! {
     /// This node's part in a lease.
@@ -21,7 +22,7 @@ named! {
 }
 
 /// A lease. `GET /leases`, `GET /leases/{id}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeaseView {
     /// Its id.
     pub lease: LeaseId,
@@ -50,7 +51,7 @@ pub struct LeaseView {
 }
 
 /// A node that serves units of a lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LeaseNode {
     /// Its transport key.
     pub node: PublicKey,
@@ -61,7 +62,7 @@ pub struct LeaseNode {
 }
 
 /// From the block that decided a lease to its complete network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NetSetup {
     /// Nodes in it.
     pub members: u32,
@@ -79,7 +80,7 @@ impl From<&Setup> for NetSetup {
 }
 
 /// The private network of a lease as this node knows it. `GET /leases/{id}/net`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LeaseNet {
     /// The lease.
     pub lease: LeaseId,
@@ -94,7 +95,7 @@ pub struct LeaseNet {
 }
 
 /// A relay of a network.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NetRelay {
     /// Its node.
     pub node: PublicKey,
@@ -112,7 +113,7 @@ pub struct NetRelay {
 }
 
 /// A member, and how it reaches the others.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NetMember {
     /// Its transport key.
     pub node: PublicKey,
@@ -123,7 +124,7 @@ pub struct NetMember {
 }
 
 /// One other member, as the one above sees it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NetPair {
     /// Its lowest rank.
     pub rank: u32,

@@ -1,5 +1,6 @@
 //! Waiting for an entry's block.
 
+use crate::api::limits::BLOCK_WAIT;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{gone, internal};
@@ -7,12 +8,8 @@ use crate::body::BodyGone;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::EntryId;
-use std::time::Duration;
+use serde_json::json;
 use tokio::time::{Instant, timeout_at};
-
-/// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands
-/// still.
-const BLOCK_WAIT: Duration = Duration::from_secs(60);
 
 impl NodeBackend {
     /// Submits an entry and waits for its block.
@@ -63,6 +60,7 @@ fn not_included(entry: &EntryId) -> ApiError {
         ),
         "it has no effect any more; try again, under a fresh key if it had one",
     )
+    .with_details(json!({"done": false}))
 }
 
 fn no_block(entry: &EntryId) -> ApiError {

@@ -3,6 +3,7 @@
 use super::types::{BlockInfo, SignedHeader};
 use crate::api::Answer;
 use crate::api::types::Hex;
+use crate::auction::EFFECT_BYTES;
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, not_found};
 use gridbay_core::Core;
@@ -13,8 +14,6 @@ use gridbay_protocol::ids::Hash32;
 
 /// Blocks read in one look at the core.
 pub(super) const BLOCKS: usize = 8;
-/// Bytes of one effect at the most: the record of a full class.
-const EFFECT_BYTES: usize = 64 * 1024 * 1024;
 
 impl NodeBackend {
     /// The last block.
@@ -49,7 +48,7 @@ impl NodeBackend {
         let (head, bytes) = looked.await?;
         if height == 0 || height > head {
             let why = format!("no block {height}");
-            return Err(not_found(why, "see gridbay ledger head"));
+            return Err(not_found(why, "see gridbay node status"));
         }
         decode(&bytes).ok_or_else(|| internal("reading effects", "damaged index"))
     }
@@ -88,7 +87,7 @@ impl NodeBackend {
     }
 }
 
-pub(super) fn read_block(core: &Core, height: u64) -> Answer<DecidedBlock> {
+pub(crate) fn read_block(core: &Core, height: u64) -> Answer<DecidedBlock> {
     let block = core
         .host()
         .block(height)
@@ -103,7 +102,7 @@ pub(super) fn read_block(core: &Core, height: u64) -> Answer<DecidedBlock> {
 }
 
 /// The effects of a block, from their bytes.
-pub(crate) fn decode(effects: &[Vec<u8>]) -> Option<Vec<Effect>> {
+pub(super) fn decode(effects: &[Vec<u8>]) -> Option<Vec<Effect>> {
     effects
         .iter()
         .map(|bytes| codec::decode(bytes, EFFECT_BYTES).ok())

@@ -1,11 +1,12 @@
 //! Balances and statements, and the end of an account.
 
 use super::blocks::{BLOCKS, read_block};
+use super::proof::is_of;
 use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{Balance, CloseRequest, ClosedAccount, Entries, Movement, Signed};
 use crate::backend::NodeBackend;
-use crate::backend::failure::{no_account, unknown_account};
+use crate::backend::failure::{no_account, not_found, unknown_account};
 use crate::market::class_name;
 use gridbay_core::input::Command;
 use gridbay_host::HistoryItem;
@@ -18,8 +19,6 @@ use std::collections::BTreeMap;
 
 /// Lines of history read in one look at the core.
 const LINES: usize = 256;
-/// Looks for one statement at the most: a line behind that many other effects is not found.
-const LOOKS: usize = 64;
 
 impl NodeBackend {
     /// Balance of an account, of the node's own if `None`.
@@ -53,6 +52,21 @@ impl NodeBackend {
         looked.await?
     }
 
+    /// The account that a word means: its id, or the name of a founding member.
+    pub(crate) async fn account_meant(&self, text: String) -> Answer<AccountId> {
+        if let Ok(id) = text.parse() {
+            return Ok(id);
+        }
+        let name = text.clone();
+        let named = self.query(move |core| core.state().member_named(&name));
+        named.await?.ok_or_else(|| {
+            not_found(
+                format!("`{text}` is neither an account's id nor the name of one founding member"),
+                "give the 64 digits that gridbay ledger balance shows on that node",
+            )
+        })
+    }
+
     /// Closes this node's account, and tells what it moved: the last posting of the block between
     /// the two.
     pub async fn close_account(&self, request: CloseRequest) -> Answer<ClosedAccount> {
@@ -77,62 +91,26 @@ impl NodeBackend {
 
     /// Last movements of an account's money, newest first.
     pub async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
-        let whose = self.query(move |core| {
-            let account = account.or(core.account()).ok_or_else(no_account)?;
-            core.state()
-                .account(&account)
-                .ok_or_else(|| unknown_account(&account))?;
-            Ok::<_, ApiError>(account)
-        });
-        let account = whose.await??;
-        let mut postings: Vec<(u64, Posting)> = Vec::new();
-        let mut before = u64::MAX;
-        let mut last = None;
-        for _ in 0..LOOKS {
-            let page = self
-                .query(move |core| core.host().history(&account, before, LINES))
-                .await?;
-            let full = page.len() == LINES;
-            // A page can end inside a block, so the next one begins with the same block again.
-            let oldest = page.last().map(|item| (item.height, item.position));
-            let new = page
-                .into_iter()
-                .filter(|i| last.is_none_or(|at| (i.height, i.position) < at));
-            postings.extend(new.filter_map(|item| own_posting(&account, item)));
-            if !full || postings.len() >= limit || oldest == last {
-                break;
-            }
-            last = oldest;
-            before = oldest.map_or(0, |(height, _)| height.saturating_add(1));
-        }
-        postings.truncate(limit);
-        let times = self
-            .block_times(postings.iter().map(|(height, _)| *height))
-            .await?;
-        self.query(move |core| {
-            let state = core.state();
-            let line = |(height, posting): &(u64, Posting)| {
-                let time_ms = times.get(height).copied().unwrap_or(0);
-                movement(state, &account, *height, time_ms, posting)
-            };
-            postings.iter().map(line).collect()
-        })
-        .await
+        let latest = self.latest(account, limit).await?;
+        Ok(latest.into_iter().map(|moved| moved.movement).collect())
     }
 
     /// Ledger times of blocks.
-    async fn block_times(&self, heights: impl Iterator<Item = u64>) -> Answer<BTreeMap<u64, u64>> {
-        let mut wanted: Vec<u64> = heights.collect();
-        wanted.dedup();
-        let mut times = BTreeMap::new();
-        for heights in wanted.chunks(BLOCKS) {
+    pub(crate) async fn block_times(
+        &self,
+        heights: impl Iterator<Item = u64>,
+    ) -> Answer<BTreeMap<u64, u64>> {
+        let (mut times, missing) = self.times.of(heights);
+        for heights in missing.chunks(BLOCKS) {
             let heights = heights.to_vec();
             let read = self.query(move |core| {
                 let time =
                     |h: u64| Ok::<_, ApiError>((h, read_block(core, h)?.block.header.time_ms));
                 heights.into_iter().map(time).collect::<Answer<Vec<_>>>()
             });
-            times.extend(read.await??);
+            let read = read.await??;
+            self.times.keep(&read);
+            times.extend(read);
         }
         Ok(times)
     }
@@ -143,8 +121,7 @@ fn own_posting(account: &AccountId, item: HistoryItem) -> Option<(u64, Posting)>
     let Effect::Posting(posting) = item.effect else {
         return None;
     };
-    let own = Purse::Account(*account);
-    (posting.from == own || posting.to == own).then_some((item.height, posting))
+    is_of(account, &posting).then_some((item.height, posting))
 }
 
 /// The amount that a line transferred from one account to the other; `None` if it is about
@@ -156,7 +133,7 @@ fn transferred(from: &AccountId, to: &AccountId, item: HistoryItem) -> Option<Cr
     fits.then_some(posting.amount)
 }
 
-fn movement(
+pub(super) fn movement(
     state: &State,
     account: &AccountId,
     height: u64,

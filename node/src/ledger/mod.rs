@@ -3,6 +3,9 @@
 mod awaited;
 pub(crate) mod blocks;
 pub(crate) mod handle;
+pub(crate) mod proof;
 pub(crate) mod routes;
+pub(crate) mod statement;
+pub(crate) mod times;
 mod transfer;
 pub(crate) mod types;

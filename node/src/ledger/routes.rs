@@ -1,53 +1,90 @@
 //! Balances, transfers, statements, blocks.
 
+use super::statement::types::Statement;
 use super::types::{
-    Balance, BlockInfo, CloseRequest, ClosedAccount, Movement, SignedHeader, TransferRequest,
-    Transferred,
+    Balance, BlockInfo, CloseRequest, ClosedAccount, Movement, PaymentProof, SignedHeader,
+    TransferRequest, Transferred,
 };
-use crate::api::extract::{Body, Params, Place, Reply, lines, parse};
+use crate::api::document::Routes;
+use crate::api::extract::{Body, Lines, Listed, Params, Place, Reply, lines, parse};
 use crate::api::{ApiError, idempotency};
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::routing::{get, post};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
 use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/ledger/balance", get(balance))
-        .route("/ledger/transfer", post(transfer))
-        .route("/ledger/close", post(close))
-        .route("/ledger/history", get(history))
-        .route("/ledger/head", get(head))
-        .route("/ledger/headers", get(headers))
-        .route("/ledger/blocks/{height}", get(block))
-        .route("/ledger/blocks/{height}/effects", get(effects))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("ledger")
+        .get(
+            "/ledger/balance",
+            "Shows the balance of an account",
+            balance,
+        )
+        .post(
+            "/ledger/transfer",
+            "Moves money to another account",
+            transfer,
+        )
+        .post("/ledger/close", "Closes the account of this node", close)
+        .get(
+            "/ledger/history",
+            "Lists movements of money, newest first",
+            history,
+        )
+        .get(
+            "/ledger/statement",
+            "Sums up a period of an account, by job and by day",
+            statement,
+        )
+        .get(
+            "/ledger/proof",
+            "Proves the payments of an account in a block",
+            proof,
+        )
+        .get("/ledger/head", "Shows the last block", head)
+        .get(
+            "/ledger/headers",
+            "Lists signed headers, ascending",
+            headers,
+        )
+        .get("/ledger/blocks/{height}", "Shows a block", block)
+        .get(
+            "/ledger/blocks/{height}/effects",
+            "Lists the effects of a block",
+            effects,
+        )
 }
 
 /// Headers in one answer at the most.
 const HEADERS: usize = 256;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 struct Whose {
+    /// Name of a member, or id of an account or how it begins; that of this node without it.
     account: Option<String>,
-    limit: Option<usize>,
+    /// Lines at the most; 20 without it, and never more than 1,000.
+    limit: Option<u32>,
 }
 
 impl Whose {
-    fn account(&self) -> Result<Option<AccountId>, ApiError> {
-        let text = self.account.as_deref();
-        text.map(|text| parse(text, "account id")).transpose()
+    async fn account(&self, node: &Node) -> Result<Option<AccountId>, ApiError> {
+        match &self.account {
+            Some(text) => node.account_meant(text.clone()).await.map(Some),
+            None => Ok(None),
+        }
     }
 }
 
 async fn balance(State(node): State<Node>, Params(whose): Params<Whose>) -> Reply<Balance> {
-    node.balance(whose.account()?).await.map(Json)
+    let account = whose.account(&node).await?;
+    node.balance(account).await.map(Json)
 }
 
 async fn transfer(
@@ -68,28 +105,70 @@ async fn close(
     node.close_account(request).await.map(Json)
 }
 
-async fn history(State(node): State<Node>, Params(whose): Params<Whose>) -> Reply<Vec<Movement>> {
+async fn history(State(node): State<Node>, Params(whose): Params<Whose>) -> Listed<Movement> {
     let limit = lines(whose.limit);
-    node.history(whose.account()?, limit).await.map(Json)
+    let account = whose.account(&node).await?;
+    node.history(account, limit).await.map(Lines)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+struct Period {
+    /// The account: its id or a founding member's name; this node's without.
+    account: Option<String>,
+    /// Milliseconds since 1970 at which the period begins.
+    from_ms: Option<u64>,
+    /// Milliseconds since 1970 before which it ends.
+    to_ms: Option<u64>,
+    /// The project of this node whose orders alone count.
+    project: Option<String>,
+}
+
+async fn statement(State(node): State<Node>, Params(asked): Params<Period>) -> Reply<Statement> {
+    let account = match asked.account {
+        Some(text) => Some(node.account_meant(text).await?),
+        None => None,
+    };
+    let times = (asked.from_ms, asked.to_ms);
+    let statement = node.statement_of(account, times, asked.project);
+    statement.await.map(Json)
+}
+
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Where {
+    /// Height of the block.
+    height: u64,
+    /// Name of a member, or id of an account or how it begins; that of this node without it.
+    account: Option<String>,
+}
+
+async fn proof(State(node): State<Node>, Params(asked): Params<Where>) -> Reply<PaymentProof> {
+    let account = match asked.account {
+        Some(text) => Some(node.account_meant(text).await?),
+        None => None,
+    };
+    node.payment_proof(account, asked.height).await.map(Json)
 }
 
 async fn head(State(node): State<Node>) -> Reply<BlockInfo> {
     node.head().await.map(Json)
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 struct Range {
+    /// Height of the first one.
     from: u64,
-    limit: Option<usize>,
+    /// How many at the most; 256 without it, and never more.
+    limit: Option<u32>,
 }
 
-async fn headers(
-    State(node): State<Node>,
-    Params(range): Params<Range>,
-) -> Reply<Vec<SignedHeader>> {
-    let limit = range.limit.unwrap_or(HEADERS).min(HEADERS);
-    node.headers(range.from, limit).await.map(Json)
+async fn headers(State(node): State<Node>, Params(range): Params<Range>) -> Listed<SignedHeader> {
+    let limit = range.limit.map_or(HEADERS, |n| HEADERS.min(n as usize));
+    node.headers(range.from, limit).await.map(Lines)
 }
 
 async fn block(State(node): State<Node>, Place(height): Place<String>) -> Reply<BlockInfo> {
@@ -97,7 +176,7 @@ async fn block(State(node): State<Node>, Place(height): Place<String>) -> Reply<
     node.block(height).await.map(Json)
 }
 
-async fn effects(State(node): State<Node>, Place(height): Place<String>) -> Reply<Vec<Effect>> {
+async fn effects(State(node): State<Node>, Place(height): Place<String>) -> Listed<Effect> {
     let height = parse(&height, "height")?;
-    node.effects(height).await.map(Json)
+    node.effects(height).await.map(Lines)
 }

@@ -56,8 +56,10 @@ impl NodeBackend {
         let body = body_of(&key, &request);
         let kept = match self.parts.transfers.get(&key) {
             Some(kept) => self.send_again(kept, &body).await?,
-            None => self.send_first(key, body, &request).await?,
+            None => self.send_first(key, body.clone(), &request).await?,
         };
+        // Another request under the same key may have been kept first meanwhile.
+        is_of(&kept, &body)?;
         let (entry, until) = (kept.id(), kept.entry.valid_until);
         let height = self.wait_for(entry, until).await?;
         self.parts.transfers.decided(&key);
@@ -124,13 +126,7 @@ impl NodeBackend {
 
     /// Sends a kept entry again, unless its block is there or its time is over.
     async fn send_again(&self, kept: SignedEntry, body: &EntryBody) -> Answer<SignedEntry> {
-        if kept.entry.body != *body {
-            return Err(ApiError::new(
-                ErrorCode::Conflict,
-                "this idempotency key belongs to another request",
-                "use a fresh key for each request",
-            ));
-        }
+        is_of(&kept, body)?;
         let (entry, until) = (kept.id(), kept.entry.valid_until);
         let looked = self.query(move |core| {
             core.host().entry_height(&entry).is_none() && core.state().height() < until
@@ -145,6 +141,18 @@ impl NodeBackend {
         }
         Ok(kept)
     }
+}
+
+/// Refuses a kept entry that is not that of a request.
+fn is_of(kept: &SignedEntry, body: &EntryBody) -> Answer<()> {
+    if kept.entry.body == *body {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::Conflict,
+        "this idempotency key belongs to another request",
+        "use a fresh key for each request",
+    ))
 }
 
 /// An entry that the ledger might accept only later is refused at once: a user would wait for

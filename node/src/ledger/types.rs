@@ -3,12 +3,13 @@
 use crate::api::types::{Hex, Signed, amount};
 use gridbay_ledger::log::InclusionProof;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
-use gridbay_protocol::payment::Reason;
+use gridbay_protocol::payment::{Posting, Reason};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// `GET /ledger/balance`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Balance {
     /// Account.
     pub account: AccountId,
@@ -40,7 +41,7 @@ pub struct Balance {
 }
 
 /// An account's spending in the running epoch, and its budget for each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Entries {
     /// Entries of this epoch.
     pub spent: u32,
@@ -64,7 +65,7 @@ impl Balance {
 }
 
 /// `POST /ledger/transfer`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TransferRequest {
     /// To whom.
@@ -77,7 +78,7 @@ pub struct TransferRequest {
 }
 
 /// `POST /ledger/close`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CloseRequest {
     /// The account that gets the money of this node's account.
@@ -85,7 +86,7 @@ pub struct CloseRequest {
 }
 
 /// A transfer, or another entry, that took effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Transferred {
     /// The entry.
     pub entry: EntryId,
@@ -94,7 +95,7 @@ pub struct Transferred {
 }
 
 /// `POST /ledger/close`: an account that is closed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClosedAccount {
     /// The entry.
     pub entry: EntryId,
@@ -108,7 +109,7 @@ pub struct ClosedAccount {
 }
 
 /// `GET /ledger/history`: one movement of money, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Movement {
     /// Height of its block.
     pub height: u64,
@@ -125,7 +126,7 @@ pub struct Movement {
 }
 
 /// `GET /ledger/head` and `GET /ledger/blocks/{height}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BlockInfo {
     /// Height.
     pub height: u64,
@@ -148,7 +149,7 @@ pub struct BlockInfo {
 }
 
 /// `GET /ledger/headers?from=&limit=`: what `ledger verify` checks, ascending.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SignedHeader {
     /// Header.
     pub header: Hex,
@@ -169,6 +170,34 @@ pub struct EffectProof {
     pub size: u64,
     /// Path from [`gridbay_protocol::effect::Effect::leaf`] to the header's `effects_root`.
     pub proof: InclusionProof,
+}
+
+/// The payments of an account in a block, with what a stranger needs to check them.
+/// `GET /ledger/proof`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PaymentProof {
+    /// Account.
+    pub account: AccountId,
+    /// Height of the block.
+    pub height: u64,
+    /// Header of the block.
+    pub header: Hex,
+    /// Certificate of the block.
+    pub certificate: Hex,
+    /// Validators of its height.
+    pub validators: Hex,
+    /// The payments, in the order of the block.
+    pub payments: Vec<ProvedPayment>,
+}
+
+/// A payment in a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProvedPayment {
+    /// The movement, as on the ledger.
+    #[schema(value_type = Object)]
+    pub posting: Posting,
+    /// An [`EffectProof`]: the movement is among the effects that the header commits to.
+    pub proof: Hex,
 }
 
 #[cfg(test)]

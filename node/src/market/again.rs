@@ -10,10 +10,11 @@ use gridbay_protocol::units::Price;
 pub(crate) type Input = sellers::Input<OfferId, BidId>;
 
 /// The least price above `from` at which the bid with this index, for `units` units at one price,
-/// wins any; `None` if none does. Doubles until it wins, then halves the gap: a bid that wins at a
-/// price wins at every higher one.
+/// wins any; `None` if none does. A bid that wins at a price wins at every higher one, and most
+/// often just above what another bid or a seller asks: so it looks between these prices first.
 pub(crate) fn least_winning(mut input: Input, at: usize, units: u32, from: u64) -> Option<u64> {
     let id = input.bids.get(at)?.id;
+    let asked = asked(&input, at, from);
     let mut wins = |price: u64| {
         if let Some(bid) = input.bids.get_mut(at) {
             bid.prices = vec![price; units as usize];
@@ -21,16 +22,29 @@ pub(crate) fn least_winning(mut input: Input, at: usize, units: u32, from: u64) 
         let outcome = sellers::clear(&input);
         outcome.is_ok_and(|o| o.awards.iter().any(|a| a.id == id))
     };
-    let (mut loses, mut high) = (from, from.max(1));
-    loop {
-        if high >= Price::MAX.0 {
+    let won = asked.partition_point(|price| !wins(*price));
+    let mut loses = match won.checked_sub(1) {
+        Some(before) => *asked.get(before)?,
+        None => from,
+    };
+    let mut high = match asked.get(won) {
+        Some(price) => *price,
+        None => loses,
+    };
+    let mut step = 1;
+    while high == loses {
+        // Above all that is asked: doubles the distance until it wins.
+        let next = loses.saturating_add(step).min(Price::MAX.0);
+        if next <= loses {
             return None;
         }
-        high = high.saturating_mul(2).min(Price::MAX.0);
-        if wins(high) {
-            break;
+        match wins(next) {
+            true => high = next,
+            false => (loses, high, step) = (next, next, step.saturating_mul(2)),
         }
-        loses = high;
+    }
+    if high - loses > 1 && wins(loses + 1) {
+        return Some(loses + 1);
     }
     while high - loses > 1 {
         let middle = loses + (high - loses) / 2;
@@ -41,6 +55,21 @@ pub(crate) fn least_winning(mut input: Input, at: usize, units: u32, from: u64) 
         }
     }
     Some(high)
+}
+
+/// The prices above `from` that sellers and the other bids give, ascending.
+fn asked(input: &Input, at: usize, from: u64) -> Vec<u64> {
+    let others = input.bids.iter().enumerate().filter(|(n, _)| *n != at);
+    let bids = others.flat_map(|(_, bid)| bid.prices.iter().copied());
+    let asks = input.offers.iter().flat_map(|offer| {
+        let moved = offer.reserve.saturating_add(input.switch_cost);
+        [offer.reserve, moved]
+    });
+    let all = bids.chain(asks).filter(|price| *price > from);
+    let mut all: Vec<u64> = all.filter(|price| *price <= Price::MAX.0).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// The price for a whole slot of `slot_heights` that is `price` for the heights which a record

@@ -147,6 +147,20 @@ pub(crate) fn cheapest_of(mut shelf: Vec<(Price, u32)>, units: u32) -> Option<(C
     (missing == 0).then_some((sum, dearest))
 }
 
+/// Every class with its offers, and the orders that wait for it.
+pub(crate) type Markets = Vec<(Class, Market, u32)>;
+
+/// All classes of a ledger, in its order.
+pub(crate) fn markets(state: &State) -> Markets {
+    let (held, waiting) = (held(state), waiting(state));
+    let classes = state.classes().iter().map(|class| {
+        let market = Market::of(state, class, &held);
+        let waiting = waiting.get(&market.id).copied().unwrap_or(0);
+        (class.clone(), market, waiting)
+    });
+    classes.collect()
+}
+
 /// Units held of every offer; offers of which nothing is held are missing.
 pub(crate) fn held(state: &State) -> BTreeMap<OfferId, u32> {
     let mut held = BTreeMap::new();
@@ -157,7 +171,7 @@ pub(crate) fn held(state: &State) -> BTreeMap<OfferId, u32> {
 }
 
 /// Orders that stand and hold nothing, by class.
-pub(crate) fn waiting(state: &State) -> BTreeMap<ClassId, u32> {
+fn waiting(state: &State) -> BTreeMap<ClassId, u32> {
     let mut waiting = BTreeMap::new();
     let stands = |o: &gridbay_ledger::Order| o.bid().is_some() && o.lease.is_none();
     for (_, order) in state.orders().filter(|(_, o)| stands(o)) {

@@ -1,10 +1,15 @@
 //! How a bid would have fared in the last clearings of its class: the odds that a quote tells.
 
 use super::again::{self, BidId};
-use gridbay_protocol::ids::{Hash32, OrderId};
+use gridbay_protocol::ids::{ClearingId, Hash32, OrderId};
 use gridbay_protocol::mechanism::ausubel::Bidder;
 use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::units::Price;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Results of clearing again that are kept at the most.
+const KEPT: usize = 4_096;
 
 /// The id of the bid that was not there: last in every tie.
 const GUEST: BidId = (Hash32([255; 32]), OrderId([255; 32]));
@@ -39,27 +44,60 @@ impl Odds {
     }
 }
 
-/// Adds a bid for `nodes` units, of which `min` are of use, to each of the records.
-pub(crate) fn odds(records: &[ClearingRecord], nodes: u32, min: u32, slot_heights: u64) -> Odds {
-    let least = records.iter().filter_map(|record| {
-        let mut input = record.input();
-        let at = input.bids.len();
-        input.bids.push(Bidder {
-            id: GUEST,
-            time: u64::MAX,
-            min,
-            prices: vec![],
-            sponsor: None,
+/// A clearing, the units of a further bid, and how many of them are of use.
+type Trial = (ClearingId, u32, u32);
+
+/// The least winning prices that were found: a clearing that is over stays as it was.
+#[derive(Debug, Default)]
+pub(crate) struct Tried(Mutex<BTreeMap<Trial, Option<u64>>>);
+
+impl Tried {
+    /// Adds a bid for `nodes` units, of which `min` are of use, to each of the records.
+    pub(crate) fn odds(
+        &self,
+        records: &[Arc<ClearingRecord>],
+        (nodes, min): (u32, u32),
+        slot_heights: u64,
+    ) -> Odds {
+        let least = records.iter().filter_map(|record| {
+            let price = self.least(record, nodes, min)?;
+            Some(again::for_a_whole_slot(record, price, slot_heights))
         });
-        let price = again::least_winning(input, at, nodes, 0)?;
-        Some(again::for_a_whole_slot(record, price, slot_heights))
-    });
-    let mut least: Vec<Price> = least.collect();
-    least.sort_unstable();
-    Odds {
-        tried: u32::try_from(records.len()).unwrap_or(u32::MAX),
-        least,
+        let mut least: Vec<Price> = least.collect();
+        least.sort_unstable();
+        Odds {
+            tried: u32::try_from(records.len()).unwrap_or(u32::MAX),
+            least,
+        }
     }
+
+    fn least(&self, record: &ClearingRecord, nodes: u32, min: u32) -> Option<u64> {
+        let trial = (record.id, nodes, min);
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(price) = known().get(&trial) {
+            return *price;
+        }
+        let price = least(record, nodes, min);
+        let mut known = known();
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        known.insert(trial, price);
+        price
+    }
+}
+
+fn least(record: &ClearingRecord, nodes: u32, min: u32) -> Option<u64> {
+    let mut input = record.input();
+    let at = input.bids.len();
+    input.bids.push(Bidder {
+        id: GUEST,
+        time: u64::MAX,
+        min,
+        prices: vec![],
+        sponsor: None,
+    });
+    again::least_winning(input, at, nodes, 0)
 }
 
 #[cfg(test)]
@@ -70,6 +108,15 @@ mod tests {
     use gridbay_protocol::mechanism::ausubel::Rule;
     use gridbay_protocol::order::Step;
     use gridbay_protocol::record::ausubel::ClearingBid;
+
+    fn odds(records: &[ClearingRecord], nodes: u32, min: u32, slot_heights: u64) -> Odds {
+        let records: Vec<_> = records.iter().cloned().map(Arc::new).collect();
+        let tried = Tried::default();
+        let first = tried.odds(&records, (nodes, min), slot_heights);
+        let again = tried.odds(&records, (nodes, min), slot_heights);
+        assert_eq!(first, again, "what was found before is found again");
+        first
+    }
 
     /// Four units at a reserve of 5, of which others want `taken` at `price`.
     fn record(height: u64, taken: u32, price: u64) -> ClearingRecord {

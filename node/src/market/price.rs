@@ -13,14 +13,34 @@ pub(crate) fn seconds(slots: u32, slot_ms: u64) -> u32 {
     u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
-/// Mean price per node-hour of an amount paid for so many unit-milliseconds, rounded to the nearest
-/// micro-credit; `None` for no time.
-pub(crate) fn mean_hourly(paid: Credits, unit_ms: u128) -> Option<Credits> {
+/// What parts of slots, each rounded up, may add to an amount, in micro-credits.
+const ROUNDED_UP: u128 = 2;
+/// Prices that may have come to an amount and are looked at.
+const TRIED: u64 = 64;
+
+/// Mean price per node-hour of an amount paid for so many unit-milliseconds; `None` for no time. If
+/// prices of a slot come to that amount, parts of slots rounded up, it is the one of them that is
+/// written shortest, as it was set; else the mean is rounded to the nearest micro-credit.
+pub(crate) fn mean_hourly(paid: Credits, unit_ms: u128, slot_ms: u64) -> Option<Credits> {
     if unit_ms == 0 {
         return None;
     }
-    let wide = u128::from(paid.micros()) * u128::from(MS_PER_HOUR);
-    Some(Credits::from_wide((wide + unit_ms / 2) / unit_ms).unwrap_or(Credits::MAX))
+    let (paid, slot) = (u128::from(paid.micros()), u128::from(slot_ms));
+    let nearest = |wide: u128| (wide + unit_ms / 2) / unit_ms;
+    let highest = u64::try_from(nearest(paid * slot)).unwrap_or(u64::MAX);
+    let comes_to = |price: &u64| {
+        let all = u128::from(*price).saturating_mul(unit_ms);
+        (paid * slot).abs_diff(all) < ROUNDED_UP * slot
+    };
+    let prices = (highest.saturating_sub(TRIED)..=highest)
+        .rev()
+        .take_while(comes_to);
+    let shown = prices.map(|price| limit_hourly(Price(price), slot_ms));
+    if let Some(set) = shown.min_by_key(|set| set.to_string().len()) {
+        return Some(set);
+    }
+    let mean = Credits::from_wide(nearest(paid * u128::from(MS_PER_HOUR)));
+    Some(mean.unwrap_or(Credits::MAX))
 }
 
 #[cfg(test)]
@@ -60,10 +80,16 @@ mod tests {
     fn mean_prices() {
         // 4 units for 30 minutes cost 20 credits: 10 a node-hour.
         assert_eq!(
-            mean_hourly(credits("20"), 4 * 1_800_000),
+            mean_hourly(credits("20"), 4 * 1_800_000, 60_000),
             Some(credits("10"))
         );
-        assert_eq!(mean_hourly(credits("20"), 0), None);
-        assert_eq!(mean_hourly(Credits::MAX, 1), Some(Credits::MAX));
+        assert_eq!(mean_hourly(credits("20"), 0, 2_000), None);
+        assert_eq!(mean_hourly(Credits::MAX, 1, 2_000), Some(Credits::MAX));
+        // Seven of the eight heights of a slot at 30 an hour, which is 16,666 millionths a slot.
+        let paid = Credits::from_micros(14_583).unwrap();
+        assert_eq!(mean_hourly(paid, 1_750, 2_000), Some(credits("30")));
+        // Half of a slot at a credit an hour, which is 555 millionths a slot.
+        let paid = Credits::from_micros(278).unwrap();
+        assert_eq!(mean_hourly(paid, 1_000, 2_000), Some(credits("1")));
     }
 }

@@ -6,9 +6,10 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use utoipa::ToSchema;
 
 /// `GET /prices`: one class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ClassPrice {
     /// Name.
     pub class: String,
@@ -42,10 +43,11 @@ pub struct ClassPrice {
 }
 
 /// `POST /find`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FindRequest {
     /// The query (`docs/discovery.md`).
+    #[schema(max_length = 4096)]
     pub query: String,
     /// Nodes to show at the most, and to look for in the DHT if fewer are known; `None` shows up to
     /// 1,000 and is content with one.
@@ -57,7 +59,7 @@ pub struct FindRequest {
 }
 
 /// An offer that fits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FoundOffer {
     /// Its id.
     pub offer: OfferId,
@@ -78,7 +80,7 @@ pub struct FoundOffer {
 }
 
 /// A node that fits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FoundNode {
     /// Transport key.
     pub node: PublicKey,
@@ -95,7 +97,7 @@ pub struct FoundNode {
 }
 
 /// The effect of a condition.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FindStep {
     /// The condition.
     pub condition: String,
@@ -110,7 +112,7 @@ pub struct FindStep {
 }
 
 /// How a group was looked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FindGroup {
     /// The demand.
     pub wanted: String,
@@ -135,7 +137,7 @@ pub struct FindGroup {
 }
 
 /// The answer to a query.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FindReport {
     /// The query as it was understood.
     pub query: String,

@@ -1,45 +1,30 @@
-//! Metrics in Prometheus' text form.
+//! The whole text.
 //!
-//! Names begin with `gridbay_` and one of the project's nouns; counters end in `_total`.
 //! `gridbay_up` is 0 while the core thread does not answer: then only the figures outside it are
 //! shown.
 
+use super::facts::{Facts, in_credits};
 use super::lease;
+use super::meters::Names;
 use super::net;
+use super::process;
 use super::text::Text;
 use crate::api::Answer;
+use crate::api::types::{AuctionKind, JobState};
 use crate::backend::NodeBackend;
-use crate::market::{Market, held, waiting};
+use crate::market::Market;
 use crate::outbound::Counts;
-use gridbay_core::Core;
-use gridbay_ledger::read::Totals;
+use crate::overlay::key_of_peer_id;
+use crate::trouble::Kind;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT};
-
-/// The core's facts.
-struct Facts {
-    height: u64,
-    block_ms: u64,
-    round: u64,
-    slot: u64,
-    mempool: usize,
-    totals: Totals,
-    hosted: usize,
-    copies_kept: usize,
-    copies_refused: u64,
-    orders_open: usize,
-    free: i64,
-    held: Credits,
-    own_units: (u32, u32),
-    adverts: usize,
-    /// Name, supply, free, waiting, id.
-    classes: Vec<(Market, u32)>,
-}
+use std::collections::BTreeSet;
 
 impl NodeBackend {
     /// Metrics in Prometheus' text form.
     pub async fn metrics(&self) -> String {
         let mut text = Text::default();
+        build(&mut text);
+        process::metrics(&mut text, self.started_ms);
         let overlay = &self.parts.overlay;
         net::metrics(
             &mut text,
@@ -50,18 +35,21 @@ impl NodeBackend {
         let discovery = self.discovery.counts();
         text.by(("gridbay_discovery_events_total", "kind"), discovery);
         web(&mut text, self.parts.gateway.counts());
+        let asked = self.parts.owner.counts();
+        text.by(("gridbay_owner_questions_total", "kind"), asked);
         lease::metrics(&mut text, &self.networks().await);
         let refused = self.parts.clusters.streams_refused();
         let refused = refused.into_iter().map(|(of, count)| (of.name(), count));
-        text.by(("gridbay_lease_streams_refused", "reason"), refused);
+        text.by(("gridbay_lease_streams_refused_total", "reason"), refused);
+        self.health(&mut text);
+        self.parts.meters.metrics(&mut text, &names());
         let node = self.parts.node;
-        let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
-        text.gauge("gridbay_up", u8::from(facts.is_ok()));
-        let troubles = self.parts.body.troubles();
-        let halted = troubles.borrow().iter().any(|trouble| trouble.kind.halts());
-        text.gauge("gridbay_halted", u8::from(halted));
+        let facts: Answer<Facts> = self.query(move |core| Facts::of(core, node)).await;
+        text.value("gridbay_up", u8::from(facts.is_ok()));
         if let Ok(facts) = facts {
-            core_metrics(&mut text, &facts);
+            facts.metrics(&mut text);
+            let reached = self.reached(&facts.validators);
+            text.value("gridbay_ledger_validators_reached", reached);
             let last = |(market, _): &(Market, u32)| {
                 let last = self.board.last(&market.id)?;
                 Some((market.name.clone(), in_credits(last.price)))
@@ -71,118 +59,72 @@ impl NodeBackend {
         }
         text.0
     }
+
+    /// Troubles, and the room on the disk.
+    fn health(&self, text: &mut Text) {
+        let troubles = self.parts.body.troubles();
+        let kinds: BTreeSet<Kind> = troubles.borrow().iter().map(|t| t.kind).collect();
+        let halted = kinds.iter().any(|kind| kind.halts());
+        text.value("gridbay_halted", u8::from(halted));
+        let of = |kind: Kind| (kind.name(), u8::from(kinds.contains(&kind)));
+        text.by(("gridbay_trouble", "kind"), Kind::ALL.into_iter().map(of));
+        let room = &self.parts.room;
+        text.value("gridbay_disk_floor_bytes", room.floor());
+        if let Ok(free) = room.free() {
+            text.value("gridbay_disk_free_bytes", free);
+        }
+    }
+
+    /// How many of these nodes are connected, or this one.
+    pub(crate) fn reached(&self, nodes: &[PublicKey]) -> usize {
+        let peers = self.parts.overlay.peers();
+        let keys = peers.iter().filter_map(|peer| key_of_peer_id(&peer.peer));
+        let mut near: BTreeSet<[u8; 32]> = keys.collect();
+        near.insert(*self.parts.node.as_bytes());
+        let here = nodes.iter().filter(|node| near.contains(node.as_bytes()));
+        here.count()
+    }
+}
+
+fn names() -> Names {
+    let last = JobState::ALL.into_iter().filter(|state| state.is_final());
+    Names {
+        auctions: AuctionKind::ALL.map(AuctionKind::name).to_vec(),
+        ends: last.map(JobState::name).collect(),
+    }
+}
+
+/// The program.
+fn build(text: &mut Text) {
+    let name = "gridbay_build_info";
+    text.head(name);
+    let labels = [("version", env!("CARGO_PKG_VERSION"))];
+    text.labelled(name, labels, 1);
 }
 
 /// What jobs' connections to the web came to.
 fn web(text: &mut Text, counts: &Counts) {
-    text.gauge("gridbay_jobs_web_connections_total", counts.connections());
-    text.gauge("gridbay_jobs_web_sent_bytes_total", counts.sent());
-    text.gauge("gridbay_jobs_web_received_bytes_total", counts.received());
+    text.value("gridbay_jobs_web_connections_total", counts.connections());
+    text.value("gridbay_jobs_web_sent_bytes_total", counts.sent());
+    text.value("gridbay_jobs_web_received_bytes_total", counts.received());
     text.by(
         ("gridbay_jobs_web_refused_total", "reason"),
         counts.refused(),
     );
 }
 
-fn facts(core: &Core, node: PublicKey) -> Facts {
-    let state = core.state();
-    let (held_units, waiting) = (held(state), waiting(state));
-    let balance = core
-        .account()
-        .map(|account| state.balance(&account))
-        .unwrap_or_default();
-    let next = state.height().saturating_add(1);
-    let class = |class: &gridbay_protocol::class::Class| {
-        let market = Market::of(state, class, &held_units);
-        let waiting = waiting.get(&market.id).copied().unwrap_or(0);
-        (market, waiting)
-    };
-    Facts {
-        height: state.height(),
-        block_ms: state.time_ms(),
-        round: state.calendar().round(next),
-        slot: state.calendar().slot(next),
-        mempool: core.host().mempool_len(),
-        totals: state.totals(),
-        hosted: core.seller().running(),
-        copies_kept: core.keeper().kept(),
-        copies_refused: core.keeper().refused(),
-        orders_open: core
-            .buyer()
-            .orders()
-            .filter(|(_, a)| a.finish().is_none())
-            .count(),
-        free: balance.free,
-        held: balance.locked(),
-        own_units: crate::node::handle::units(core, node),
-        adverts: core.adverts().live(state).count(),
-        classes: state.classes().iter().map(class).collect(),
-    }
-}
-
-fn core_metrics(text: &mut Text, f: &Facts) {
-    ledger_metrics(text, f);
-    market_metrics(text, f);
-    let mut by_class = |name, of: fn(&Market, u32) -> u32| {
-        let classes = f.classes.iter();
-        text.by(
-            (name, "class"),
-            classes.map(|(market, waiting)| (&market.name, of(market, *waiting))),
-        );
-    };
-    by_class("gridbay_market_units_offered", |market, _| market.supply());
-    by_class("gridbay_market_units_free", |market, _| market.free());
-    by_class("gridbay_market_orders_waiting", |_, waiting| waiting);
-}
-
-fn ledger_metrics(text: &mut Text, f: &Facts) {
-    text.gauge("gridbay_adverts_known", f.adverts);
-    text.gauge("gridbay_ledger_height", f.height);
-    text.gauge("gridbay_ledger_block_time_ms", f.block_ms);
-    text.gauge("gridbay_ledger_pool_entries", f.mempool);
-    text.gauge("gridbay_ledger_accounts", f.totals.accounts);
-    text.gauge("gridbay_ledger_minted_credits", in_credits(f.totals.minted));
-    text.gauge("gridbay_ledger_escrow_credits", in_credits(f.totals.escrow));
-    text.gauge("gridbay_account_balance_credits", signed(f.free));
-    text.gauge("gridbay_account_held_credits", in_credits(f.held));
-}
-
-fn market_metrics(text: &mut Text, f: &Facts) {
-    text.gauge("gridbay_market_round", f.round);
-    text.gauge("gridbay_market_slot", f.slot);
-    text.gauge("gridbay_market_orders", f.totals.orders);
-    text.gauge("gridbay_market_leases", f.totals.leases);
-    text.gauge("gridbay_market_orders_open", f.orders_open);
-    text.gauge("gridbay_node_units_offered", f.own_units.0);
-    text.gauge("gridbay_node_units_leased", f.own_units.1);
-    text.gauge("gridbay_jobs_hosted", f.hosted);
-    text.gauge("gridbay_copies_kept", f.copies_kept);
-    text.gauge("gridbay_copies_refused_total", f.copies_refused);
-}
-
-/// Exact credits: Prometheus reads decimals.
-fn in_credits(amount: Credits) -> String {
-    amount.to_string()
-}
-
-fn signed(micros: i64) -> String {
-    let unit = i128::from(MICROS_PER_CREDIT);
-    let (sign, size) = (if micros < 0 { "-" } else { "" }, i128::from(micros).abs());
-    format!("{sign}{}.{:06}", size / unit, size % unit)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::facts::tests::facts;
     use super::*;
-    use crate::market::tests::market;
+    use crate::metrics::Meters;
     use crate::overlay::{OverlayStats, Reach, TopicStats, Whereabouts};
-    use std::collections::BTreeSet;
 
-    #[test]
-    fn every_metric_is_declared_once_before_its_values() {
+    /// All that is told without a node, which the tests of the API start.
+    fn some() -> Text {
         let mut text = Text::default();
         let stats = OverlayStats {
-            counts: [("bytes_in", 7)].into(),
+            counts: [("bytes_in", 7), ("punched", 4)].into(),
             topics: [("adverts".to_owned(), TopicStats::default())].into(),
         };
         let whereabouts = Whereabouts {
@@ -191,24 +133,17 @@ mod tests {
             ..Whereabouts::default()
         };
         net::metrics(&mut text, &[], &whereabouts, &stats);
-        let facts = Facts {
-            height: 17,
-            block_ms: 5,
-            round: 4,
-            slot: 2,
-            mempool: 0,
-            totals: Totals::default(),
-            hosted: 3,
-            copies_kept: 2,
-            copies_refused: 5,
-            orders_open: 2,
-            free: -1_500_000,
-            held: Credits::ZERO,
-            own_units: (8, 4),
-            adverts: 3,
-            classes: vec![(market(&[(8, 3, 5, None)]), 1)],
-        };
-        core_metrics(&mut text, &facts);
+        lease::metrics(&mut text, &[]);
+        build(&mut text);
+        process::metrics(&mut text, 1);
+        Meters::default().metrics(&mut text, &names());
+        facts().metrics(&mut text);
+        text
+    }
+
+    #[test]
+    fn every_metric_is_declared_once_before_its_values() {
+        let text = some();
         let mut declared = BTreeSet::new();
         for line in text.0.lines() {
             if let Some(rest) = line.strip_prefix("# TYPE ") {
@@ -216,7 +151,10 @@ mod tests {
                 assert!(declared.insert(name.to_owned()), "{name} twice");
             } else if !line.starts_with('#') {
                 let name = line.split(['{', ' ']).next().unwrap();
-                assert!(declared.contains(name), "{line}");
+                let parts = ["_bucket", "_sum", "_count"];
+                let whole = parts.iter().find_map(|part| name.strip_suffix(part));
+                let known = |name: &str| declared.contains(name);
+                assert!(known(name) || whole.is_some_and(known), "{line}");
                 assert!(
                     line.rsplit(' ').next().unwrap().parse::<f64>().is_ok(),
                     "{line}"
@@ -225,11 +163,18 @@ mod tests {
         }
         for line in [
             "gridbay_ledger_height 17",
+            "gridbay_ledger_block_timestamp_seconds 0.005",
+            "gridbay_ledger_block_interval_least_seconds 0.25",
+            "gridbay_orders_next_end_seconds 90.5",
+            "gridbay_orders_by_state{state=\"running\"} 2",
+            "gridbay_orders_by_state{state=\"queued\"} 0",
             "gridbay_jobs_hosted 3",
             "gridbay_copies_kept 2",
             "gridbay_copies_refused_total 5",
             "gridbay_account_balance_credits -1.500000",
-            "gridbay_net_events_total{kind=\"bytes_in\"} 7",
+            "gridbay_net_received_bytes_total 7",
+            "gridbay_net_sent_bytes_total 0",
+            "gridbay_net_events_total{kind=\"punched\"} 4",
             "gridbay_net_reach{state=\"private\"} 1",
             "gridbay_net_reach{state=\"public\"} 0",
             "gridbay_net_nat{kind=\"unknown\"} 1",
@@ -240,5 +185,9 @@ mod tests {
         ] {
             assert!(text.0.lines().any(|l| l == line), "{line}");
         }
+        assert!(
+            !text.0.contains("{kind=\"bytes_in\"}"),
+            "bytes are no events"
+        );
     }
 }

@@ -19,7 +19,7 @@ const TIMES: [(&str, Span); 2] = [
 
 /// One value for each lease, reason or path.
 pub(super) fn metrics(text: &mut Text, networks: &[(LeaseId, LeaseStatus)]) {
-    text.gauge("gridbay_lease_networks", networks.len());
+    text.value("gridbay_lease_networks", networks.len());
     let pairs = || networks.iter().flat_map(|(_, status)| &status.pairs);
     let mut by_path: BTreeMap<&str, u64> = BTreeMap::new();
     for pair in pairs() {
@@ -54,7 +54,7 @@ pub(super) fn metrics(text: &mut Text, networks: &[(LeaseId, LeaseStatus)]) {
     for (reason, count) in all.flat_map(|drops| drops.seen()) {
         *refused.entry(reason.text()).or_default() += count;
     }
-    text.by(("gridbay_lease_packets_refused", "reason"), refused);
+    text.by(("gridbay_lease_packets_refused_total", "reason"), refused);
 }
 
 fn path(pair: &PairStatus) -> &'static str {

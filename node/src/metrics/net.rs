@@ -1,7 +1,13 @@
 //! Metrics of the overlay.
 
 use super::text::Text;
-use crate::overlay::{Nat, OverlayStats, PeerInfo, Reach, TopicStats, Whereabouts, is_quic};
+use crate::overlay::{Count, Nat, OverlayStats, PeerInfo, Reach, TopicStats, Whereabouts, is_quic};
+
+/// Counts of bytes, which are no events.
+const BYTES: [(&str, Count); 2] = [
+    ("gridbay_net_received_bytes_total", Count::BytesIn),
+    ("gridbay_net_sent_bytes_total", Count::BytesOut),
+];
 
 pub(crate) fn metrics(
     text: &mut Text,
@@ -11,12 +17,21 @@ pub(crate) fn metrics(
 ) {
     connections(text, peers);
     ourselves(text, now);
-    text.by(("gridbay_net_events_total", "kind"), &stats.counts);
+    for (name, kind) in BYTES {
+        let bytes = stats.counts.get(kind.name()).copied();
+        text.value(name, bytes.unwrap_or(0));
+    }
+    let bytes = BYTES.map(|(_, kind)| kind.name());
+    let events = stats
+        .counts
+        .iter()
+        .filter(|(kind, _)| !bytes.contains(kind));
+    text.by(("gridbay_net_events_total", "kind"), events);
     gossip(text, stats);
 }
 
 fn connections(text: &mut Text, peers: &[PeerInfo]) {
-    text.gauge("gridbay_net_peers", peers.len());
+    text.value("gridbay_net_peers", peers.len());
     let relayed = peers.iter().filter(|p| p.via.is_some()).count();
     let direct = peers.iter().filter(|p| p.via.is_none());
     let quic = direct.filter(|p| is_quic(&p.address)).count();
@@ -24,7 +39,7 @@ fn connections(text: &mut Text, peers: &[PeerInfo]) {
     let paths = [("quic", quic), ("tcp", tcp), ("relayed", relayed)];
     text.by(("gridbay_net_peers_by_path", "path"), paths);
     let mesh = peers.iter().filter(|p| p.in_mesh).count();
-    text.gauge("gridbay_net_mesh_peers", mesh);
+    text.value("gridbay_net_mesh_peers", mesh);
 }
 
 fn ourselves(text: &mut Text, now: &Whereabouts) {
@@ -32,10 +47,10 @@ fn ourselves(text: &mut Text, now: &Whereabouts) {
     text.by(("gridbay_net_reach", "state"), reach);
     let nat = Nat::ALL.map(|of| (of.name(), u8::from(now.nat == of)));
     text.by(("gridbay_net_nat", "kind"), nat);
-    text.gauge("gridbay_net_relay_places_held", now.relays.len());
-    text.gauge("gridbay_net_relay_places_given", now.places_given);
-    text.gauge("gridbay_net_relay_circuits", now.circuits);
-    text.gauge("gridbay_net_banned", now.banned);
+    text.value("gridbay_net_relay_places_held", now.relays.len());
+    text.value("gridbay_net_relay_places_given", now.places_given);
+    text.value("gridbay_net_relay_circuits", now.circuits);
+    text.value("gridbay_net_banned", now.banned);
     text.by(("gridbay_net_queue", "queue"), now.queues.named());
 }
 

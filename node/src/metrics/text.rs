@@ -1,55 +1,8 @@
 //! Prometheus' text form, as it grows.
 
+use super::catalogue::CATALOGUE;
+use super::histogram::Histogram;
 use std::fmt::{Display, Write as _};
-
-/// Every metric: its name, its kind and its help.
-const CATALOGUE: &str = "\
-gridbay_account_balance_credits gauge Own free balance.
-gridbay_account_held_credits gauge Own money locked.
-gridbay_adverts_known gauge Adverts of other nodes that count now.
-gridbay_copies_kept gauge Copies of the checkpoints of other sellers' jobs that lie here.
-gridbay_copies_refused_total counter Such copies that were refused.
-gridbay_discovery_events_total counter Questions for sellers and what came of them, by kind.
-gridbay_halted gauge Whether the node acknowledges nothing until its disk works again.
-gridbay_jobs_hosted gauge Jobs of others that run here.
-gridbay_jobs_web_connections_total counter Connections of jobs to the web.
-gridbay_jobs_web_received_bytes_total counter Bytes that jobs received from the web.
-gridbay_jobs_web_refused_total counter Connections to the web that jobs were refused, by reason.
-gridbay_jobs_web_sent_bytes_total counter Bytes that jobs sent to the web.
-gridbay_ledger_accounts gauge Accounts.
-gridbay_ledger_block_time_ms gauge Ledger time of the last block.
-gridbay_ledger_escrow_credits gauge Locked for orders.
-gridbay_ledger_height gauge Height of the last block.
-gridbay_ledger_minted_credits gauge Money minted.
-gridbay_ledger_pool_entries gauge Entries that wait for a block.
-gridbay_market_leases gauge Running leases.
-gridbay_market_orders gauge Live orders on the ledger.
-gridbay_market_orders_open gauge Own orders not over.
-gridbay_market_orders_waiting gauge Standing orders without units, by class.
-gridbay_market_price_credits gauge Last mean price per node-hour.
-gridbay_market_round gauge Round of the next height.
-gridbay_market_slot gauge Slot of the next height.
-gridbay_market_units_free gauge Units nobody holds, by class.
-gridbay_market_units_offered gauge Units for sale, by class.
-gridbay_net_banned gauge Peers banned.
-gridbay_net_events_total counter What the overlay counts, by kind.
-gridbay_net_gossip_bytes_total counter Payload bytes, by topic.
-gridbay_net_gossip_published_total counter Own publications, by topic.
-gridbay_net_gossip_received_total counter First receipts, by topic.
-gridbay_net_gossip_total counter What became of received messages, by topic.
-gridbay_net_mesh_peers gauge Peers that pass gossip on to this node.
-gridbay_net_nat gauge The NAT before this node: 1 for what holds.
-gridbay_net_peers gauge Peers connected.
-gridbay_net_peers_by_path gauge Peers connected, by how they are reached.
-gridbay_net_queue gauge What waits in the overlay, by queue.
-gridbay_net_reach gauge How this node is reached: 1 for what holds.
-gridbay_net_relay_circuits gauge Circuits through this node.
-gridbay_net_relay_places_given gauge Nodes that have a place here.
-gridbay_net_relay_places_held gauge Relays at which this node has a place.
-gridbay_node_units_leased gauge Units of those leased.
-gridbay_node_units_offered gauge Units this node offers.
-gridbay_up gauge Whether the core thread answers.
-";
 
 /// The text as it grows.
 #[derive(Default)]
@@ -65,7 +18,7 @@ impl Text {
         }
     }
     /// A metric of one value.
-    pub(super) fn gauge(&mut self, name: &str, value: impl Display) {
+    pub(super) fn value(&mut self, name: &str, value: impl Display) {
         self.head(name);
         let _fine = writeln!(self.0, "{name} {value}");
     }
@@ -90,6 +43,24 @@ impl Text {
         let labels = labels.map(|(label, of)| format!("{label}=\"{}\"", escaped(of)));
         let _fine = writeln!(self.0, "{name}{{{}}} {value}", labels.join(","));
     }
+    /// Times.
+    pub(super) fn times(&mut self, name: &str, times: &Histogram) {
+        self.head(name);
+        let read = times.read();
+        let bucket = format!("{name}_bucket");
+        for (bound, count) in read.up_to {
+            self.labelled(&bucket, [("le", &seconds(bound))], count);
+        }
+        self.labelled(&bucket, [("le", "+Inf")], read.count);
+        let (sum, count) = (seconds(read.sum), read.count);
+        let _fine = writeln!(self.0, "{name}_sum {sum}\n{name}_count {count}");
+    }
+}
+
+/// Microseconds as seconds, exactly, without noughts at the end.
+pub(super) fn seconds(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 fn escaped(label: &str) -> String {
@@ -102,11 +73,24 @@ fn escaped(label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
     fn labels_are_escaped() {
         let mut text = Text::default();
         text.labelled("m", [("class", "a\"b\\c")], 1);
         assert_eq!(text.0, "m{class=\"a\\\"b\\\\c\"} 1\n");
+    }
+
+    #[test]
+    fn times_are_told_in_seconds() {
+        let (mut text, times) = (Text::default(), Histogram::new(&[5_000, 10_000_000]));
+        for ms in [4, 2_500, 60_000] {
+            times.observe(Duration::from_millis(ms));
+        }
+        text.times("m_seconds", &times);
+        let lines = "m_seconds_bucket{le=\"0.005\"} 1\nm_seconds_bucket{le=\"10\"} 2\n\
+            m_seconds_bucket{le=\"+Inf\"} 3\nm_seconds_sum 62.504\nm_seconds_count 3\n";
+        assert_eq!(text.0, lines);
     }
 }

@@ -39,6 +39,12 @@ impl NodeBackend {
         self.node().await
     }
 
+    /// Takes leases again. Repeating it changes nothing.
+    pub async fn resume(&self) -> Answer<NodeStatus> {
+        self.command(Command::Resume).await?;
+        self.node().await
+    }
+
     /// Begins to stop; answers before the node ends.
     pub fn stop(&self) {
         self.parts.stop.send_replace(true);

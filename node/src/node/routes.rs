@@ -1,20 +1,20 @@
 //! The node itself.
 
 use super::types::NodeStatus;
+use crate::api::document::Routes;
+use crate::api::document::parts::Heard;
 use crate::api::extract::Reply;
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::routing::{get, post};
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/node", get(status))
-        .route("/node/drain", post(drain))
-        .route("/node/stop", post(stop))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("node")
+        .get("/node", "Shows this node on one screen", status)
+        .post("/node/drain", "Takes no new leases from now on", drain)
+        .post("/node/resume", "Takes leases again", resume)
+        .post("/node/stop", "Ends the node", stop)
 }
 
 async fn status(State(node): State<Node>) -> Reply<NodeStatus> {
@@ -25,7 +25,11 @@ async fn drain(State(node): State<Node>) -> Reply<NodeStatus> {
     node.drain().await.map(Json)
 }
 
-async fn stop(State(node): State<Node>) -> StatusCode {
+async fn resume(State(node): State<Node>) -> Reply<NodeStatus> {
+    node.resume().await.map(Json)
+}
+
+async fn stop(State(node): State<Node>) -> Heard {
     node.stop();
-    StatusCode::ACCEPTED
+    Heard
 }

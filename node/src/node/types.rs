@@ -6,6 +6,7 @@ use gridbay_protocol::ids::{AccountId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 named! {
     /// The activity of a node.
@@ -17,7 +18,7 @@ named! {
         /// Its account was closed since it started: it follows the ledger and neither buys nor
         /// sells.
         Closed = "closed",
-        /// Takes no new leases, and holds its offers back until it is started again.
+        /// Takes no new leases, and holds its offers back until it is started again or resumes.
         Draining = "draining",
         /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is
         /// cured.
@@ -26,7 +27,7 @@ named! {
 }
 
 /// One screen about a node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct NodeStatus {
     /// State.
     pub state: NodeState,

@@ -1,22 +1,22 @@
 //! Offers.
 
 use super::types::{Offer, OfferRequest};
-use crate::api::extract::{Body, Place, Reply, parse};
+use crate::api::document::Routes;
+use crate::api::extract::{Body, Lines, Listed, Place, Reply, parse};
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{delete, get};
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/offers", get(offers).put(set))
-        .route("/offers/{label}", delete(withdraw))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("offers")
+        .get("/offers", "Lists the offers on the ledger", offers)
+        .put("/offers", "Sets an own offer", set)
+        .delete("/offers/{label}", "Withdraws an own offer", withdraw)
 }
 
-async fn offers(State(node): State<Node>) -> Reply<Vec<Offer>> {
-    node.offers().await.map(Json)
+async fn offers(State(node): State<Node>) -> Listed<Offer> {
+    node.offers().await.map(Lines)
 }
 
 async fn set(State(node): State<Node>, Body(request): Body<OfferRequest>) -> Reply<Offer> {

@@ -5,9 +5,10 @@ use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// `PUT /offers`: sets an offer of this node.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OfferRequest {
     /// Number of the offer; `None` changes this node's only offer of the class or makes a new one.
@@ -15,12 +16,13 @@ pub struct OfferRequest {
     /// Name of the class.
     pub class: String,
     /// Units.
+    #[schema(minimum = 1, maximum = 4096)]
     pub units: u32,
     /// Least price per node-hour.
     #[serde(with = "amount")]
     pub reserve: Credits,
     /// Buy-it-now price per node-hour.
-    #[serde(with = "optional_amount")]
+    #[serde(default, with = "optional_amount")]
     pub buy: Option<Credits>,
     /// Seconds of notice before units are taken back; never if `None`.
     pub notice_seconds: Option<u32>,
@@ -30,7 +32,7 @@ pub struct OfferRequest {
 }
 
 /// An offer on the ledger.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Offer {
     /// Its id.
     pub offer: OfferId,

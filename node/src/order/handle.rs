@@ -4,9 +4,11 @@
 //! order is planned afresh: the market may have moved since it was quoted.
 
 use super::plan::{Ask, Job, Plan, too_much};
+use crate::api::scope::Role;
 use crate::api::types::{
     JobId, JobRecord, JobRequest, JobWorth, Prospect, Quote, Relays, Want, Wish,
 };
+use crate::api::{ApiError, ErrorCode};
 use crate::backend::failure::{internal, no_account, usage};
 use crate::backend::{NodeBackend, wall_ms};
 use crate::buy;
@@ -14,17 +16,20 @@ use crate::job::handle::find;
 use crate::keys::random;
 use crate::market::class_named;
 use crate::market::desk::{Answer, Desk};
-use crate::market::odds::{Odds, odds};
+use crate::market::odds::Odds;
+use crate::project::Actor;
 use crate::rank::PROGRAM;
 use crate::ui::is_unseen;
 use gridbay_core::Core;
-use gridbay_core::buy::{RelayPay, Relaying};
+use gridbay_core::buy::{NewOrder, RelayPay, Relaying};
 use gridbay_core::cluster::RANKS;
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
+use gridbay_core::project::{ProjectBounds, ProjectMark};
+use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::job::{InputFile, JobSpec};
 use gridbay_protocol::limits;
-use gridbay_protocol::units::Price;
+use gridbay_protocol::units::{Credits, Price};
 
 /// The plan of an order for a want.
 ///
@@ -56,15 +61,26 @@ impl NodeBackend {
             .await?
     }
 
-    /// Accepts a job under `id`, durably. An id accepted before gives its record again.
+    /// Accepts a job under `id`, durably. An id accepted before gives its record again, if it was
+    /// for the same request.
     pub async fn submit(&self, id: JobId, request: JobRequest) -> Answer<JobRecord> {
+        self.submit_for(&Actor::Node, id, request).await
+    }
+
+    /// The same for whoever asks.
+    pub(crate) async fn submit_for(
+        &self,
+        actor: &Actor,
+        id: JobId,
+        request: JobRequest,
+    ) -> Answer<JobRecord> {
+        let now_ms = wall_ms();
+        let project = self.project_for(actor, &request, now_ms)?;
         self.acknowledges()?;
         let key = order_key(&id)?;
-        if self
-            .query(move |core| core.buyer().order(&key).is_some())
-            .await?
-        {
-            return self.job(id).await;
+        let mark = mark(&request)?;
+        if self.known_as(key, mark).await? {
+            return self.seen(actor, id).await;
         }
         self.check_staged(&request.inputs).await?;
         let entropy = random().map_err(|error| internal("no fresh randomness", error))?;
@@ -80,6 +96,7 @@ impl NodeBackend {
             internet,
             relays,
             checkpoint,
+            project: _,
         } = request;
         let (nodes, wall_seconds) = (want.all_nodes(), want.seconds);
         if network && nodes > RANKS {
@@ -92,9 +109,10 @@ impl NodeBackend {
         let order = self.planned(want, worth, move |at, plan| {
             let job = Job {
                 key,
+                request: mark,
                 entropy,
                 name: name(named, &argv)?,
-                accepted_ms: wall_ms(),
+                accepted_ms: now_ms,
                 nodes,
                 relay: relaying(relays, at.market.policy.slot_ms(), plan.slots)?,
                 spec: JobSpec {
@@ -108,11 +126,44 @@ impl NodeBackend {
                     checkpoint,
                 },
             };
-            Ok(plan.order(at, job))
+            let most = plan.most;
+            let order = plan.order(at, job);
+            let (_, budget, _) = buy::in_words(&order, at.core.state());
+            Ok((Box::new(order), most.max(budget)))
         });
-        self.command(Command::Order(Box::new(order.await??)))
-            .await?;
+        let (order, most) = order.await??;
+        self.command(command(order, most, project, actor)).await?;
+        // Another request may have come first meanwhile; the core keeps that one.
+        self.known_as(key, mark).await?;
         self.job(id).await
+    }
+
+    /// The record of a job that was accepted before.
+    async fn seen(&self, actor: &Actor, id: JobId) -> Answer<JobRecord> {
+        let job = self.job(id).await?;
+        match actor.may(&self.parts.projects, job.project.as_deref(), Role::Reader) {
+            true => Ok(job),
+            false => Err(usage(
+                "this key belongs to a job of another project",
+                "use a fresh key for each request",
+            )),
+        }
+    }
+
+    /// Whether there is an order of a name.
+    ///
+    /// # Errors
+    /// It is that of another request. Orders of before requests were marked have no mark.
+    async fn known_as(&self, key: OrderKey, mark: Hash32) -> Answer<bool> {
+        let known = move |core: &Core| core.buyer().order(&key).map(|agent| agent.order().request);
+        match self.query(known).await? {
+            Some(Some(before)) if before != mark => Err(ApiError::new(
+                ErrorCode::Conflict,
+                "this key belongs to an order of another request",
+                "use a fresh key for each request",
+            )),
+            known => Ok(known.is_some()),
+        }
     }
 
     /// Ends a job: a standing order at once, a running one with its slot. Repeating changes
@@ -161,7 +212,7 @@ impl NodeBackend {
         .await?
     }
 
-    /// How bids for a wish would have fared in the last clearings: cleared again outside the core.
+    /// How bids for a wish would have fared in the last clearings: as [`NodeBackend::odds`] finds.
     async fn odds_of(&self, wish: &Wish) -> Answer<Odds> {
         if !(1..=limits::ORDER_UNITS).contains(&wish.nodes) {
             return Ok(Odds::default());
@@ -173,11 +224,7 @@ impl NodeBackend {
             Ok((class, state.calendar().slot_heights()))
         };
         let (class, heights) = self.query(class).await??;
-        let records = self.last_clearings(class).await?;
-        let tried = tokio::task::spawn_blocking(move || odds(&records, nodes, nodes, heights));
-        tried
-            .await
-            .map_err(|error| internal("clearing again", error))
+        self.odds(class, nodes, nodes, heights).await
     }
 
     /// Every input file must be on this node: the sellers fetch it from here.
@@ -202,6 +249,31 @@ impl NodeBackend {
             )),
         }
     }
+}
+
+/// The mark of a request, which tells it from others.
+fn mark(request: &JobRequest) -> Answer<Hash32> {
+    let text = serde_json::to_vec(request).map_err(|error| internal("marking a request", error))?;
+    Ok(Hash32(blake3::derive_key("gridbay/job-request/1", &text)))
+}
+
+/// The command that takes an order, which can cost so much, for a project or for none.
+fn command(
+    order: Box<NewOrder>,
+    most: Credits,
+    project: Option<(String, ProjectBounds)>,
+    actor: &Actor,
+) -> Command {
+    let Some((project, bounds)) = project else {
+        return Command::Order(order);
+    };
+    let user = actor.user().map(str::to_owned);
+    let mark = ProjectMark {
+        project,
+        user,
+        most,
+    };
+    Command::ProjectOrder(order, mark, bounds)
 }
 
 /// Relays as the core buys them; each for as long as the order runs.
@@ -257,7 +329,6 @@ fn name(given: Option<String>, argv: &[String]) -> Answer<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ErrorCode;
 
     #[test]
     fn job_ids_and_order_keys_are_the_same_eight_bytes() {

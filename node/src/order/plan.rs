@@ -13,6 +13,7 @@ use crate::market::Market;
 use crate::market::desk::{Answer, Desk};
 use gridbay_core::buy::{NewOrder, Relaying, Terms, Worth};
 use gridbay_core::key::OrderKey;
+use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::limits;
 use gridbay_protocol::units::{Credits, MS_PER_HOUR};
@@ -110,6 +111,17 @@ pub(crate) struct Shelf {
     pub(crate) offered: u32,
     /// Units of those that nobody holds.
     pub(crate) free: u32,
+    /// What the order must offer.
+    pub(crate) floor: Floor,
+}
+
+/// What sellers ask of an order at least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Floor {
+    /// Per node-hour; `None` if too few nodes are offered, or if a plan is refused below it.
+    pub(crate) asked: Option<Credits>,
+    /// Whether the order offers less and has no chance until sellers ask less.
+    pub(crate) missed: bool,
 }
 
 impl Shelf {
@@ -119,6 +131,7 @@ impl Shelf {
             class: market.name.clone(),
             offered: market.supply(),
             free: market.free(),
+            floor: Floor::default(),
         }
     }
 }
@@ -140,6 +153,8 @@ pub(crate) enum Said {
 pub(crate) struct Job {
     /// The order's local name.
     pub(crate) key: OrderKey,
+    /// Mark of the request.
+    pub(crate) request: Hash32,
     /// Fresh randomness for its salts.
     pub(crate) entropy: [u8; 32],
     /// Name for people.
@@ -182,6 +197,8 @@ impl Plan {
             funded: self.most <= spendable,
             units_offered: self.shelf.offered,
             units_free: self.shelf.free,
+            asked: self.shelf.floor.asked,
+            too_low: self.shelf.floor.missed,
             deadline,
             share,
         })
@@ -192,6 +209,7 @@ impl Plan {
             worth: self.worth,
             relay: job.relay,
             key: job.key,
+            request: Some(job.request),
             entropy: job.entropy,
             name: job.name,
             accepted_ms: job.accepted_ms,

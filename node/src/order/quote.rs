@@ -4,9 +4,10 @@ use crate::api::types::{amount, optional_amount};
 use crate::buy::{DeadlineQuote, ShareOutlook};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The cost of an order, as things stand.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Quote {
     /// Name of the class; of several, all of them.
     pub class: String,
@@ -42,6 +43,13 @@ pub struct Quote {
     pub units_offered: u32,
     /// Units of those that nobody holds.
     pub units_free: u32,
+    /// What sellers ask at least per node-hour for so many nodes; `None` if too few are offered, or
+    /// if orders of this way are refused below it.
+    #[serde(default, with = "optional_amount")]
+    pub asked: Option<Credits>,
+    /// Whether the order offers less: it cannot win unless sellers come to ask less.
+    #[serde(default)]
+    pub too_low: bool,
     /// The place of a job by a deadline in the seller's plan; `None` for other orders.
     pub deadline: Option<DeadlineQuote>,
     /// The grant that a claim on a pool would get; `None` for other orders.

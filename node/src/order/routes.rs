@@ -2,24 +2,31 @@
 
 use super::quote::Quote;
 use super::types::{Prospect, Want, Wish};
-use crate::api::extract::{Body, Reply};
+use crate::api::document::Routes;
+use crate::api::extract::{Body, Lines, Listed, Reply};
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::routing::post;
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/quote", post(quote))
-        .route("/prospects", post(prospects))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("orders")
+        .post(
+            "/quote",
+            "Tells what an order would cost, and sends nothing",
+            quote,
+        )
+        .post(
+            "/prospects",
+            "Tells what a wish would cost under each mechanism",
+            prospects,
+        )
 }
 
 async fn quote(State(node): State<Node>, Body(want): Body<Want>) -> Reply<Quote> {
     node.quote(want).await.map(Json)
 }
 
-async fn prospects(State(node): State<Node>, Body(wish): Body<Wish>) -> Reply<Vec<Prospect>> {
-    node.prospects(wish).await.map(Json)
+async fn prospects(State(node): State<Node>, Body(wish): Body<Wish>) -> Listed<Prospect> {
+    node.prospects(wish).await.map(Lines)
 }

@@ -3,22 +3,25 @@
 use crate::api::types::{How, optional_amount};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The terms of an order, without its job. `POST /quote`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Want {
     /// Name of the class; `None` for the network's only or first class.
     pub class: Option<String>,
     /// Nodes.
+    #[schema(minimum = 1, maximum = 4096)]
     pub nodes: u32,
     /// Most per node-hour; `None` lets the node choose (a buy at the asked prices only).
-    #[serde(with = "optional_amount")]
+    #[serde(default, with = "optional_amount")]
     pub max_price: Option<Credits>,
     /// Hard limit on the running time.
+    #[schema(minimum = 1)]
     pub seconds: u32,
     /// Most for the whole order; `None` for nodes x time x price.
-    #[serde(with = "optional_amount")]
+    #[serde(default, with = "optional_amount")]
     pub budget: Option<Credits>,
     /// How it gets its nodes.
     pub how: How,
@@ -33,24 +36,26 @@ impl Want {
 }
 
 /// `POST /prospects`: a wish, for any mechanism.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wish {
     /// Name of the class; `None` for the network's only or first class.
     pub class: Option<String>,
     /// Nodes, all or none.
+    #[schema(minimum = 1, maximum = 4096)]
     pub nodes: u32,
     /// For how long, seconds.
+    #[schema(minimum = 1)]
     pub seconds: u32,
     /// By when it must be done, seconds from now; `None` if it does not matter.
     pub within_seconds: Option<u32>,
     /// Most for all of it; `None` lets the node suggest.
-    #[serde(with = "optional_amount")]
+    #[serde(default, with = "optional_amount")]
     pub budget: Option<Credits>,
 }
 
 /// One mechanism's answer, as things stand.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Prospect {
     /// Its name.
     pub mechanism: String,

@@ -1,21 +1,28 @@
 //! Peers.
 
 use super::types::{FoundRecord, MarkRequest, Marked, PeerLine, PeerList, PeerRequest, Pinged};
+use crate::api::document::Routes;
 use crate::api::extract::{Body, Reply};
 use crate::backend::Node;
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
-use axum::routing::{get, post};
 
 /// Addresses of this noun.
-pub(crate) fn routes() -> Router<Node> {
-    Router::new()
-        .route("/peers", get(list))
-        .route("/peers/ping", post(ping))
-        .route("/peers/find", post(find))
-        .route("/peers/connect", post(connect))
-        .route("/peers/mark", post(mark))
+pub(crate) fn routes() -> Routes<Node> {
+    Routes::of("peers")
+        .get(
+            "/peers",
+            "Lists the connected peers, and how this node is reached",
+            list,
+        )
+        .post("/peers/ping", "Measures a round trip", ping)
+        .post("/peers/find", "Looks a node up in the DHT", find)
+        .post("/peers/connect", "Connects to a peer", connect)
+        .post(
+            "/peers/mark",
+            "Blocks or trusts a peer, or takes that back",
+            mark,
+        )
 }
 
 async fn list(State(node): State<Node>) -> Reply<PeerList> {

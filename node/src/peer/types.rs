@@ -3,9 +3,10 @@
 use crate::overlay::{Mark, Nat, Reach, Router};
 use gridbay_protocol::keys::PublicKey;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// How a peer is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Path {
     /// Directly over QUIC.
@@ -28,7 +29,7 @@ impl Path {
 }
 
 /// How this node is reached.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Ourselves {
     /// This node's peer id.
     pub peer: String,
@@ -61,7 +62,7 @@ pub struct Ourselves {
 }
 
 /// A connected peer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PeerLine {
     /// Its peer id.
     pub peer: String,
@@ -92,7 +93,7 @@ pub struct PeerLine {
 }
 
 /// `GET /peers`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PeerList {
     /// This node.
     pub me: Ourselves,
@@ -101,7 +102,7 @@ pub struct PeerList {
 }
 
 /// `POST /peers/{find,ping,connect}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerRequest {
     /// A peer id, a transport key, the beginning of either or the name of a connected peer, or an
@@ -110,7 +111,7 @@ pub struct PeerRequest {
 }
 
 /// `POST /peers/mark`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkRequest {
     /// As in [`PeerRequest`].
@@ -122,7 +123,7 @@ pub struct MarkRequest {
 }
 
 /// The present mark on a peer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Marked {
     /// Of whom.
     pub peer: String,
@@ -133,7 +134,7 @@ pub struct Marked {
 }
 
 /// One round trip.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Pinged {
     /// To whom.
     pub peer: String,
@@ -148,7 +149,7 @@ pub struct Pinged {
 }
 
 /// A node's record in the DHT.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FoundRecord {
     /// Of whom.
     pub peer: String,

@@ -64,6 +64,14 @@ impl ContentStore {
         File::open(&self.folder)?.sync_all()
     }
 
+    /// Removes a content, if it is here.
+    pub fn remove(&self, id: &ContentId) -> io::Result<()> {
+        match fs::remove_file(self.path(id)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
     /// Bytes of all contents; files that are being written do not count.
     pub fn used(&self) -> io::Result<u64> {
         let mut sum = 0u64;

@@ -7,11 +7,10 @@
 //! 2. A change is in the file, whole, before anybody acts on it.
 //! 3. There are [`MOST`] marks at the most.
 
-use super::replace_file;
+use super::{read_text, replace_file};
 use crate::overlay::{Mark, PeerId};
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -45,12 +44,7 @@ impl MarkBook {
     /// If it is there and cannot be read.
     pub fn open(path: impl Into<PathBuf>) -> io::Result<MarkBook> {
         let path = path.into();
-        let mut text = String::new();
-        match File::open(&path).and_then(|file| file.take(BYTES).read_to_string(&mut text)) {
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error),
-        }
+        let text = read_text(&path, BYTES)?;
         let mut marks = BTreeMap::new();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
             match parse(line) {

@@ -3,11 +3,18 @@
 //! Data goes to standard output, all else to standard error. Text that came from elsewhere is
 //! stripped of control characters by [`clean`], so that no peer's name can move the cursor.
 
+pub mod csv;
+mod layout;
+mod shell;
 mod table;
 
+pub use layout::Layout;
+pub use shell::quoted;
 pub use table::{Column, Table};
 
+use crate::terminal::Size;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Standard output or error cannot be written to.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +28,33 @@ impl WriteError {
     }
 }
 
+/// Whether the last line on the terminal is a passing one.
+static PASSING: AtomicBool = AtomicBool::new(false);
+/// Back to the beginning of the line, which is made empty.
+const EMPTIED: &[u8] = b"\r\x1b[K";
+
+/// A line on the terminal of standard error whose place is taken by whatever is written next. What
+/// does not fit into it is cut.
+pub fn passing(line: &str) {
+    let columns = Size::of(&io::stderr()).map_or(80, |size| usize::from(size.columns));
+    let line: String = clean(line)
+        .chars()
+        .take(columns.saturating_sub(1))
+        .collect();
+    let _ = err(line.as_bytes());
+    PASSING.store(true, Ordering::Relaxed);
+}
+
+/// Takes a passing line away.
+fn pass() {
+    if PASSING.swap(false, Ordering::Relaxed) {
+        let _ = io::stderr().lock().write_all(EMPTIED);
+    }
+}
+
 /// Writes bytes to standard output at once.
 pub fn out(bytes: &[u8]) -> Result<(), WriteError> {
+    pass();
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes)?;
     Ok(stdout.flush()?)
@@ -30,6 +62,7 @@ pub fn out(bytes: &[u8]) -> Result<(), WriteError> {
 
 /// Writes bytes to standard error.
 pub fn err(bytes: &[u8]) -> Result<(), WriteError> {
+    pass();
     Ok(io::stderr().lock().write_all(bytes)?)
 }
 
@@ -47,6 +80,23 @@ pub fn raw_note(line: &str) {
 pub fn clean(text: &str) -> String {
     let shown = |c: char| if is_unseen(c) { '\u{fffd}' } else { c };
     text.chars().map(shown).collect()
+}
+
+/// JSON of the same value, in which texts have escapes in place of characters that are not seen.
+pub fn seen_json(json: &str) -> String {
+    let mut seen = String::with_capacity(json.len());
+    for c in json.chars() {
+        // Within texts JSON has escaped line ends already; those outside are its layout.
+        match c != '\n' && is_unseen(c) {
+            false => seen.push(c),
+            true => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    seen += &format!("\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    seen
 }
 
 /// Whether a character steers a terminal, or the direction or breaks of lines, instead of showing:
@@ -77,5 +127,19 @@ mod tests {
         for (text, shown) in texts {
             assert_eq!(clean(text), shown);
         }
+    }
+
+    #[test]
+    fn json_says_the_same_without_what_is_not_seen() {
+        let value = serde_json::json!({"a\u{7f}": ["\u{9b}2J\u{202e}\n\u{e0041}\\", "ünï"]});
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let seen = seen_json(&text);
+        assert!(seen.chars().all(|c| c == '\n' || !is_unseen(c)), "{seen}");
+        assert_eq!(seen.lines().count(), text.lines().count());
+        assert!(seen.contains("\\u009b2J\\u202e\\n\\udb40\\udc41\\\\") && seen.contains("ünï"));
+        assert_eq!(
+            serde_json::from_str::<serde_json::Value>(&seen).unwrap(),
+            value
+        );
     }
 }

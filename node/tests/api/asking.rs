@@ -84,6 +84,7 @@ pub(crate) fn want(nodes: u32) -> Want {
 }
 pub(crate) fn request(nodes: u32) -> JobRequest {
     JobRequest {
+        project: None,
         worth: None,
         name: None,
         want: want(nodes),

@@ -48,8 +48,8 @@ async fn a_hire_is_listed_and_strangers_can_check_it() {
     let hired = hired.unwrap();
     assert_eq!((hired.units, hired.sold), (4, 3));
     assert_eq!((hired.bids, hired.winners), (1, 1));
-    // A credit an hour is 55.6 micro-credits a slot, posted as 55.
-    assert_eq!(hired.price, Some(credits("0.99")));
+    // A credit an hour, as posted, though a slot is only paid 55 of 55.6 micro-credits.
+    assert_eq!(hired.price, Some(credits("1")));
     let AuctionRecord::Posted(record) = proved(&world, hired).await else {
         panic!("hires")
     };

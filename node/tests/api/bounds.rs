@@ -3,6 +3,8 @@
 
 use super::routes::job;
 use super::served::Served;
+use super::tokens::{self, make};
+use futures::future::join_all;
 use gridbay_node::api::types::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -208,7 +210,7 @@ async fn more_requests_than_can_be_worked_on_are_refused_and_health_is_told() {
         io.write_all(half.as_bytes()).await.unwrap();
         held.push(io);
     }
-    // Four are at work and four wait; when that is so the next one is refused.
+    // Eight are there, as many as may work and wait; when that is so the next one is refused.
     let refused = async {
         loop {
             let (head, body) = ask(&at, true, "GET /api/v1/node", "\r\n").await;
@@ -239,6 +241,59 @@ async fn more_requests_than_can_be_worked_on_are_refused_and_health_is_told() {
         {}
     };
     timeout(PATIENCE, freed).await.expect("turns come back");
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn a_token_whose_bodies_drip_keeps_no_other_out() {
+    let sets = ["api.listen=127.0.0.1:0", "api.connections=8"];
+    let at = Served::start(&sets).await;
+    let reader = make(&at, "watcher", Scope::Read, None).await.token;
+    let address = at.tcp.unwrap();
+    let half = format!(
+        "POST /api/v1/quote HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {reader}\r\n\
+         Connection: close\r\nContent-Length: 1000\r\n\r\nh"
+    );
+    let mut held = Vec::new();
+    for _ in 0..16 {
+        let mut io = connect(&at, true).await;
+        io.write_all(half.as_bytes()).await.unwrap();
+        held.push(io);
+    }
+    for what in ["GET /api/v1/node", "GET /metrics", "GET /healthz"] {
+        let asked = timeout(SOON, ask(&at, true, what, "\r\n")).await;
+        let (head, _) = asked.expect("it is answered at once");
+        assert!(head.starts_with("http/1.1 200"), "{what}: {head}");
+    }
+    // All but a quarter of the turns are refused at once.
+    let answers = held.iter_mut().map(|io| timeout(SOON, answer(&mut **io)));
+    let answers = join_all(answers).await.into_iter().filter_map(Result::ok);
+    let refused: Vec<_> = answers.filter(|(_, body)| body["code"] == "busy").collect();
+    assert_eq!(refused.len(), 14, "{refused:?}");
+    let why = "this token has 2 requests at work already";
+    assert!(refused.iter().all(|(_, body)| body["message"] == why));
+    drop(held);
+    let again = async { while tokens::ask(&at, &reader, "GET", "/api/v1/node").await.0 != 200 {} };
+    timeout(PATIENCE, again).await.expect("its part comes back");
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_that_is_still_on_its_way_holds_no_turn() {
+    let sets = ["api.listen=127.0.0.1:0", "api.connections=4"];
+    let at = Served::start(&sets).await;
+    let head = head(&at, "POST /api/v1/jobs");
+    let half = format!("{head}Content-Length: 9\r\n\r\nh");
+    let mut held = Vec::new();
+    for _ in 0..7 {
+        let mut io = connect(&at, true).await;
+        io.write_all(half.as_bytes()).await.unwrap();
+        held.push(io);
+    }
+    let asked = timeout(SOON, ask(&at, true, "GET /api/v1/node", "\r\n")).await;
+    let (head, _) = asked.expect("it is answered at once");
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    drop(held);
     at.stop().await;
 }
 

@@ -3,17 +3,27 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod alerts;
 mod asking;
 mod auction;
+mod audit;
 mod bid;
 mod bounds;
+mod document;
+mod events;
 mod find;
+mod forms;
 mod isolation;
 mod job;
 mod joining;
 mod ledger;
 mod logs;
 mod market;
+mod projects;
 mod routes;
 mod served;
+mod statement;
+mod tokens;
+mod web;
+mod why;
 mod world;

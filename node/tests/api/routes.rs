@@ -146,11 +146,12 @@ async fn every_refusal_has_the_same_shape() {
     let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     for (text, status, code) in [
         (get("/api/v1/nothing"), 404, "not_found"),
-        (get("/api/v1/jobs/XYZ"), 400, "usage"),
+        (get("/api/v1/jobs/XYZ"), 404, "not_found"),
         (get("/api/v1/jobs/0123456789abcdef"), 404, "not_found"),
         (get("/api/v1/jobs?al=1"), 400, "usage"),
         (get("/api/v1/auctions/12"), 400, "usage"),
-        (get("/api/v1/ledger/balance?account=1"), 400, "usage"),
+        (get("/api/v1/auctions/1234"), 404, "not_found"),
+        (get("/api/v1/ledger/balance?account=1"), 404, "not_found"),
         (get("/api/v1/ledger/headers"), 400, "usage"),
         (get("/api/v1/ledger/blocks/-1"), 400, "usage"),
         (

@@ -4,7 +4,7 @@ use super::world::{Settings, World, world_with};
 use axum::Router;
 use gridbay_node::api::{Server, client::Client};
 use gridbay_node::config::{Config, Home, Sources};
-use gridbay_node::router;
+use gridbay_node::{pages, router};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -26,7 +26,15 @@ impl Served {
     }
     /// A node with such flags and settings, whose answers at some addresses are played.
     pub(crate) async fn with(flags: &[&str], settings: Settings, played: Router) -> Served {
-        let dir = tempfile::tempdir().unwrap();
+        Served::within(tempfile::tempdir().unwrap(), flags, settings, played).await
+    }
+    /// The same in a folder that may have served before.
+    pub(crate) async fn within(
+        dir: TempDir,
+        flags: &[&str],
+        settings: Settings,
+        played: Router,
+    ) -> Served {
         let sources = Sources {
             flags: flags.iter().map(|f| (*f).to_owned()).collect(),
             ..Sources::default()
@@ -34,11 +42,19 @@ impl Served {
         let config = Config::load(Home::new(dir.path()), &sources).unwrap();
         let settings = Settings {
             limits: config.limits,
+            alerts: Some(config.alerts.clone()),
             ..settings
         };
         let world = world_with(dir, settings).await;
         let server = Server::bind(&config).await.unwrap();
+        let server = server
+            .with_tokens(world.backend.token_book())
+            .with_users(world.backend.project_book());
         let tcp = server.tcp_address();
+        let server = match tcp {
+            Some(address) => server.with_pages(pages(Arc::clone(&world.backend), address)),
+            None => server,
+        };
         let mut stop = world.stop.clone();
         let routes = played.fallback_service(router(Arc::clone(&world.backend)));
         let task = tokio::spawn(server.serve(routes, async move {

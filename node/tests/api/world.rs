@@ -4,22 +4,29 @@ use gridbay_core::Parts;
 use gridbay_core::relay::RelayTerms;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
+use gridbay_node::alert::{Alerts, Sender};
+use gridbay_node::audit::Book;
 use gridbay_node::backend::{BackendParts, NodeBackend};
 use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::room::Room;
 use gridbay_node::body::{self, BodyHandle, Tools};
 use gridbay_node::cluster::Clusters;
-use gridbay_node::config::NodeLimits;
+use gridbay_node::config::{AlertsConfig, NodeLimits, OwnerConfig};
+use gridbay_node::config::{Config as NodeConfig, Home, Sources};
 use gridbay_node::executor::{
     Capabilities, Config, Outbound, ProcessExecutor, Selling, Support, Tier,
 };
 use gridbay_node::outbound::Gateway;
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
+use gridbay_node::owner::Owner;
 use gridbay_node::store::checkpoints::CheckpointStore;
 use gridbay_node::store::content::ContentStore;
 use gridbay_node::store::copies;
+use gridbay_node::store::granted::Granted;
 use gridbay_node::store::marks::MarkBook;
 use gridbay_node::store::orders::OrderStore;
+use gridbay_node::store::projects::ProjectBook;
+use gridbay_node::store::tokens::TokenBook;
 use gridbay_node::store::transfers::TransferStore;
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::class::Isolation;
@@ -27,6 +34,7 @@ use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::units::Credits;
 use gridbay_sample as sample;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
@@ -51,14 +59,18 @@ fn chain() -> Chain {
 pub(crate) struct Settings {
     /// The node's own account has this key.
     pub(crate) account: u8,
-    /// The promise of the only class.
+    /// The promise of all classes.
     pub(crate) isolation: Isolation,
+    /// Names of the classes.
+    pub(crate) classes: Vec<String>,
     /// The isolation that the node may sell.
     pub(crate) selling: Selling,
     /// Credit line of the first member.
     pub(crate) credit_line: Credits,
     /// Bounds on what is stored.
     pub(crate) limits: NodeLimits,
+    /// The alerts that it sends its owner; none if `None`.
+    pub(crate) alerts: Option<AlertsConfig>,
 }
 
 impl Default for Settings {
@@ -66,6 +78,7 @@ impl Default for Settings {
         Settings {
             account: 1,
             isolation: Isolation::Process,
+            classes: vec!["small".into()],
             selling: Selling::new(Ok(isolating()), false),
             credit_line: Credits::ZERO,
             limits: NodeLimits {
@@ -73,21 +86,25 @@ impl Default for Settings {
                 stored: 1 << 20,
                 output: 1 << 20,
             },
+            alerts: None,
         }
     }
 }
 
 /// Two members, one of them with the only validator. Blocks every 25 ms, slots of 200 ms.
-fn genesis(isolation: Isolation, credit_line: Credits) -> Genesis {
-    let mut class = sample::class("small", 1, 512, 10);
-    class.key.isolation = isolation;
+fn genesis(settings: &Settings) -> Genesis {
+    let classes = settings.classes.iter().zip(0..).map(|(name, more)| {
+        let mut class = sample::class(name, 1, 512 + more, 10);
+        class.key.isolation = settings.isolation;
+        class
+    });
     let validator = sample::validator(
         secret(3).public(),
         SecretKey::from_seed(&TRANSPORT).public(),
         chain().tip(),
     );
     let alpha = Member {
-        credit_line,
+        credit_line: settings.credit_line,
         validator: Some(validator),
         ..sample::member("alpha", secret(1).public(), credits("100"))
     };
@@ -100,7 +117,7 @@ fn genesis(isolation: Isolation, credit_line: Credits) -> Genesis {
             heartbeat_ms: 1_000,
             ..Policy::local()
         },
-        ..sample::genesis("one", vec![class], vec![alpha, beta])
+        ..sample::genesis("one", classes.collect(), vec![alpha, beta])
     }
 }
 
@@ -152,61 +169,115 @@ fn parts(genesis: &Genesis, account: u8, node: PublicKey) -> Parts {
     }
 }
 
-/// A node with such settings, in a fresh folder.
-pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
-    let (account, limits) = (settings.account, settings.limits);
-    let genesis = genesis(settings.isolation, settings.credit_line);
-    let (overlay, events) = lonely_overlay(&genesis).await;
-    let orders = OrderStore::open(dir.path().join("orders"), limits.output).unwrap();
-    let contents = ContentStore::open(dir.path().join("content")).unwrap();
-    let executor = ProcessExecutor::new(Config::new(dir.path().join("jobs"))).unwrap();
-    let (room, memos) = (Room::of(dir.path()).unwrap(), dir.path().join("memos"));
-    let transport = SecretKey::from_seed(&TRANSPORT);
-    let (node, selling) = (transport.public(), Arc::new(settings.selling));
-    let tools = Tools {
+/// Nobody controls it from afar, and no agent runs beside it.
+fn unowned() -> OwnerConfig {
+    OwnerConfig {
+        key: None,
+        agent: "none".into(),
+    }
+}
+
+fn jobs(folder: &Path, selling: &Arc<Selling>) -> Jobs {
+    let executor = ProcessExecutor::new(Config::new(folder.join("jobs"))).unwrap();
+    let memos = folder.join("memos");
+    Jobs::open(Arc::new(executor), Arc::clone(selling), memos, GRACE).unwrap()
+}
+
+fn stores(folder: &Path, output: u64) -> (OrderStore, ContentStore, Granted) {
+    (
+        OrderStore::open(folder.join("orders"), output).unwrap(),
+        ContentStore::open(folder.join("content")).unwrap(),
+        Granted::open(folder.join("granted")).unwrap(),
+    )
+}
+
+/// The alerts that it sends its owner, by default none.
+fn alerts(folder: &Path, config: Option<AlertsConfig>, genesis: &Genesis) -> Alerts {
+    let load = || NodeConfig::load(Home::new(folder), &Sources::default());
+    let config = config.unwrap_or_else(|| load().unwrap().alerts);
+    let from = Sender {
+        node: "aa".to_owned(),
+        name: "test".to_owned(),
+        network: genesis.name.clone(),
+    };
+    Alerts::open(folder, config, from)
+}
+
+/// The tools of a node whose files lie in a folder.
+fn tools(
+    folder: &Path,
+    genesis: &Genesis,
+    overlay: &overlay::OverlayHandle,
+    (output, selling): (u64, &Arc<Selling>),
+) -> Tools {
+    let (orders, contents, granted) = stores(folder, output);
+    Tools {
         overlay: overlay.clone(),
-        transport,
+        transport: SecretKey::from_seed(&TRANSPORT),
         relays: RelayTerms::default(),
-        orders: orders.clone(),
-        contents: contents.clone(),
+        orders,
+        contents,
+        granted,
         clusters: Clusters::new(genesis.network(), 0),
         gateway: Gateway::new(Outbound::None, Vec::new),
-        checkpoints: CheckpointStore::open(dir.path().join("checkpoints"), |_, _| true).unwrap(),
-        copies: copies::open(dir.path()).unwrap(),
-        jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos, GRACE).unwrap(),
-        room: room.clone(),
+        checkpoints: CheckpointStore::open(folder.join("checkpoints"), |_, _| true).unwrap(),
+        copies: copies::open(folder).unwrap(),
+        jobs: jobs(folder, selling),
+        room: Room::of(folder).unwrap(),
         grace: GRACE,
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
         solver: None,
+        meters: Arc::default(),
         reopen: None,
         join: None,
-    };
+    }
+}
+
+/// A node with such settings, in a fresh folder.
+pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
+    let genesis = genesis(&settings);
+    let (overlay, events) = lonely_overlay(&genesis).await;
+    let selling = Arc::new(settings.selling);
+    let kept = (settings.limits.output, &selling);
+    let tools = tools(dir.path(), &genesis, &overlay, kept);
+    let node = tools.transport.public();
+    let (orders, contents) = (tools.orders.clone(), tools.contents.clone());
+    let (granted, room) = (tools.granted.clone(), tools.room.clone());
     let (clusters, gateway) = (tools.clusters.clone(), tools.gateway.clone());
-    let parts = parts(&genesis, account, node);
+    let meters = tools.meters.clone();
+    let parts = parts(&genesis, settings.account, node);
     let body = body::start(parts, tools).unwrap().handle;
     let (stop, stopped) = watch::channel(false);
     let backend = NodeBackend::new(BackendParts {
         body: body.clone(),
         overlay,
         contents,
+        granted,
         orders,
         clusters,
         gateway,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
         guests: dir.path().join("guests.json"),
+        tokens: TokenBook::open(dir.path().join("tokens")).unwrap(),
+        projects: ProjectBook::open(dir.path().join("projects")).unwrap(),
         marks: MarkBook::open(dir.path().join("marks")).unwrap(),
+        owner: Owner::open(dir.path(), (genesis.network(), node), &unowned()).unwrap(),
+        audit: Book::open(dir.path()).unwrap(),
+        alerts: alerts(dir.path(), settings.alerts, &genesis),
         listen: vec![],
+        promised: vec![],
         relay_places: 0,
-        account_key: secret(account),
+        account_key: secret(settings.account),
         node,
         name: "test".into(),
         network: genesis.network(),
         network_name: genesis.name.clone(),
         room,
-        limits,
+        limits: settings.limits,
         bootstrap: vec![],
         stop,
+        meters,
         selling,
     });
     World {

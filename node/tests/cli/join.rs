@@ -78,8 +78,12 @@ async fn founding_keeps_keys_at_home_and_members_join_with_the_genesis() {
     let join = ["join", &file, "-o", "json"];
     let joined = gridbay(&ada, &join).await.json();
     assert_eq!(joined["by"], "genesis");
+    assert_eq!(joined["already"], false);
     assert_eq!(joined["network"], founded["network"]);
-    assert_eq!(gridbay(&ada, &join).await.code, 0, "again changes nothing");
+    let again = gridbay(&ada, &join).await;
+    assert_eq!(again.code, 0, "again changes nothing");
+    assert_eq!(again.json()["already"], true);
+    assert!(again.err.contains("belongs to this network already"));
     let mut other = genesis.clone();
     other.name = "other".into();
     let ran = gridbay(&ada, &["join", &invitation(&other).to_text()]).await;
@@ -136,17 +140,22 @@ async fn an_invitation_travels_as_file_as_disk_and_as_code() {
     let text = invitation(&genesis).to_text();
     let at = playing(played::invitation(text.clone())).await;
     let data = at.world.dir.path();
-    let words = ["invite", "--file", "token", "--image", "disk", "--qr"];
+    let words = [
+        "invite", "--file", "token", "--image", "disk", "--owner", "--qr",
+    ];
     let ran = gridbay(data, &words).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(ran.out.lines().count() > 20 && !ran.out.contains("gridbay1"));
+    let key = gridbay(data, &["appliance", "key"]).await;
+    let owner = format!("owner = \"{}\"", key.out.trim());
+    let disk = fs::read(data.join("disk")).unwrap();
+    assert!(String::from_utf8_lossy(&disk).contains(&owner));
     let mode = |name: &str| fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("token"), mode("disk")), (0o600, 0o600));
-    assert_eq!(
-        gridbay(data, &words).await.code,
-        9,
-        "nothing is overwritten"
-    );
+    let again = gridbay(data, &words).await;
+    assert_eq!(again.code, 9, "nothing is overwritten");
+    let told = "gridbay: the invitation was not written\n    why: token exists";
+    assert!(again.err.starts_with(told), "{}", again.err);
     for (name, with) in [
         ("a", data.join("token").to_str().unwrap().to_owned()),
         ("b", data.join("disk").to_str().unwrap().to_owned()),
@@ -190,7 +199,7 @@ async fn a_refused_invitation_is_refused_with_the_reason() {
     for (text, why) in [
         (forged.to_text(), "a forged invitation"),
         (foreign.to_text(), "belongs to network"),
-        (cut, "a broken invitation"),
+        (cut, "an invitation that is cut or mistyped"),
     ] {
         let ran = gridbay(&home, &["join", &text]).await;
         assert_eq!(ran.code, 9, "{}", ran.err);

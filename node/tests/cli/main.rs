@@ -3,14 +3,18 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod caller;
+mod handed;
 mod join;
+mod owner;
 mod played;
+mod private;
 #[path = "../api/served.rs"]
 mod served;
+mod top;
 #[path = "../api/world.rs"]
 mod world;
 
-use crate::played::{FILE, Jobs, STDOUT};
+use crate::played::{ABSENT, FILE, Jobs, STDOUT};
 use crate::served::Served;
 use crate::world::{Settings, credits};
 use axum::Router;
@@ -142,6 +146,21 @@ async fn run_speaks_of_locked_money_only_where_there_is_some() {
 }
 
 #[tokio::test]
+async fn a_result_that_nobody_brought_back_is_a_failure() {
+    let (at, _) = playing_jobs(Jobs::default()).await;
+    let words = ["run", "--output", ABSENT, "true"];
+    let ran = gridbay(at.world.dir.path(), &words).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    for part in [
+        "no rank brought back absent",
+        "true is the seller's program",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    at.stop().await;
+}
+
+#[tokio::test]
 async fn run_ends_with_the_jobs_own_code() {
     for (exit, code) in [
         (JobExit::Code(7), 7),
@@ -157,7 +176,12 @@ async fn run_ends_with_the_jobs_own_code() {
         .await;
         let ran = gridbay(at.world.dir.path(), &["run", "true"]).await;
         assert_eq!(ran.code, code, "{exit:?}");
-        assert!(ran.err.contains("failed (exit_code)"), "{}", ran.err);
+        let said = match exit {
+            JobExit::Code(code) => format!("failed (exit code {code})"),
+            JobExit::Signal(signal) => format!("failed (signal {signal})"),
+            _ => "failed (exit_code)".to_owned(),
+        };
+        assert!(ran.err.contains(&said), "{}", ran.err);
         at.stop().await;
     }
 }
@@ -215,6 +239,9 @@ async fn detached_jobs_are_found_again() {
     let ran = gridbay(data, &["run", "--detach", "-n", "2", "true"]).await;
     let logs = gridbay(data, &["job", "logs", "--attempt", "0", ran.out.trim()]).await;
     assert_eq!((logs.code, logs.out.as_bytes()), (0, STDOUT));
+    let waited = gridbay(data, &["job", "wait", &id]).await;
+    assert_eq!(waited.code, 0, "{}", waited.err);
+    assert!(waited.out.starts_with("done, paid 0.25"), "{}", waited.out);
     let open = gridbay(data, &["job", "list"]).await;
     assert_eq!(open.out.lines().count(), 1, "headings only: {}", open.out);
     let run = gridbay(data, &["run", "-o", "json", "true"]).await.json();
@@ -308,7 +335,11 @@ async fn answers_in_both_forms() {
     );
     let beta = &at.world.genesis.members[1];
     let to = at.world.genesis.account(beta).to_hex();
-    let moved = gridbay(data, &["ledger", "transfer", &to, "2.5"]).await;
+    let named = gridbay(data, &["ledger", "balance", "--account", &beta.name]).await;
+    assert!(named.out.contains(&to), "{}{}", named.out, named.err);
+    let nobody = gridbay(data, &["ledger", "transfer", "nobody", "2.5"]).await;
+    assert_eq!((nobody.code, nobody.err.lines().count()), (3, 3));
+    let moved = gridbay(data, &["ledger", "transfer", &beta.name, "2.5"]).await;
     let height = moved.out.strip_prefix("done at height ").expect("it moves");
     let digits = height.split(|c: char| !c.is_ascii_digit()).next();
     let height: u64 = digits.unwrap().parse().unwrap();

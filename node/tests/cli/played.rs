@@ -28,6 +28,9 @@ pub(crate) const STDOUT: &[u8] = b"one\ntwo\nthree";
 /// The contents of each of their files.
 pub(crate) const FILE: &str = "12345";
 
+/// A file that none of them brings back.
+pub(crate) const ABSENT: &str = "absent";
+
 /// Jobs that end as soon as they are sent.
 pub(crate) struct Jobs {
     pub(crate) sent: Mutex<Vec<(JobRecord, JobRequest)>>,
@@ -68,6 +71,8 @@ impl Jobs {
             bytes: FILE.len() as u64,
         };
         JobRecord {
+            project: request.project.clone(),
+            user: None,
             id,
             order: None,
             name: request.name.clone().unwrap_or(request.argv[0].clone()),
@@ -96,7 +101,12 @@ impl Jobs {
                 rank: 0,
                 exit: self.exit,
             }],
-            files: request.outputs.iter().map(file).collect(),
+            files: request
+                .outputs
+                .iter()
+                .filter(|path| *path != ABSENT)
+                .map(file)
+                .collect(),
             paid: credits("0.25"),
             locked: self.locked,
             price: Some(credits("1.5")),
@@ -140,6 +150,8 @@ async fn quote(State(jobs): State<Arc<Jobs>>, Sent(want): Sent<Want>) -> Json<Qu
         funded: most <= jobs.spendable,
         units_offered: 8,
         units_free: 8,
+        asked: None,
+        too_low: false,
         deadline: None,
         share: None,
     })

@@ -100,12 +100,13 @@ impl Bench {
 
     /// Prepares a job: its work directory.
     pub(crate) fn work(&self, name: &str) -> PathBuf {
-        self.executor.prepare(&id(name)).unwrap()
+        self.executor.prepare(&id(name), 1 << 30).unwrap()
     }
 
     /// Prepares and starts.
     pub(crate) fn start(&self, spec: &JobSpec) {
-        self.executor.prepare(&spec.job).unwrap();
+        let disk = spec.limits.disk_bytes;
+        self.executor.prepare(&spec.job, disk).unwrap();
         self.executor.start(spec).unwrap();
     }
 

@@ -118,7 +118,7 @@ fn who_hides_what_it_took_ends_before_who_is_within_its_limit() {
         let executor = bench.with_floor(free / 8 * 9);
         let start = |mut spec: JobSpec| {
             spec.limits.disk_bytes = 24 * MIB;
-            executor.prepare(&spec.job).unwrap();
+            executor.prepare(&spec.job, spec.limits.disk_bytes).unwrap();
             executor.start(&spec).unwrap();
         };
         let honest =
@@ -204,7 +204,7 @@ fn jobs_end_while_the_machine_still_has_room() {
     in_each_tier(|bench| {
         let executor = bench.with_floor(free.saturating_mul(4));
         let spec = bench.shell("room", "sleep 1000");
-        executor.prepare(&spec.job).unwrap();
+        executor.prepare(&spec.job, spec.limits.disk_bytes).unwrap();
         executor.start(&spec).unwrap();
         let reason = KillReason::NoRoom;
         assert_eq!(bench.wait(&spec.job).exit, Exit::Killed { reason });

@@ -163,7 +163,7 @@ fn a_job_is_prepared_started_and_cleaned_once() {
             Err(ExecutorError::AlreadyStarted(_))
         ));
         assert!(matches!(
-            run.prepare(&spec.job),
+            run.prepare(&spec.job, spec.limits.disk_bytes),
             Err(ExecutorError::AlreadyStarted(_))
         ));
         assert!(matches!(

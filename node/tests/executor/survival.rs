@@ -100,7 +100,7 @@ fn node_that_starts_a_job_and_hangs() {
         ["/bin/sh", "-c", "read code < gate; exit $code"],
     );
     spec.limits.wall = PATIENCE;
-    let work = executor.prepare(&spec.job).unwrap();
+    let work = executor.prepare(&spec.job, spec.limits.disk_bytes).unwrap();
     assert!(
         Command::new("mkfifo")
             .arg(work.join("gate"))

@@ -130,7 +130,9 @@ async fn who_pushes_without_end_is_banned() {
     timeout(PATIENCE, pushing).await.expect("it is shut out");
     let stats = victim.handle.stats();
     assert_eq!(stats.get(Count::Bans), 1);
-    assert!(stats.get(Count::GreetingsLimited) > 0);
+    // Both count pushes at one rate, the streams below what they carry: either may be first.
+    let refused = [Count::GreetingsLimited, Count::StreamsLimited].map(|count| stats.get(count));
+    assert!(refused.iter().sum::<u64>() > 0);
 }
 
 /// Asks a node which peers are near itself, until its answer will do.

@@ -15,6 +15,7 @@ use crate::ids::{AccountId, ClassId, Hash32, OrderId};
 use crate::limits;
 use crate::mechanism::contract::limits::{ALPHA_PPM_MAX, BETA16_MAX, MONEY_MAX};
 use crate::mechanism::contract::{Aggregate, Job, settle};
+use crate::told::Told;
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -190,20 +191,50 @@ pub enum ContractFault {
 }
 
 impl ContractFault {
-    /// All words of [`ContractFault::word`].
-    pub const WORDS: [&str; 12] = [
-        "jobs",
-        "inverted",
-        "job_units",
-        "job_slots",
-        "value",
-        "penalty",
-        "decay",
-        "alpha",
-        "beta",
-        "length",
-        "hopeless",
-        "overflow",
+    /// The way out of all of them.
+    pub const HINT: &str = "change the terms of the contract";
+    /// All words of [`ContractFault::word`], with what they tell people; `overflow` is told by the
+    /// ledger's word of that name.
+    pub const WORDS: &[Told] = &[
+        Told::new(
+            "jobs",
+            "No jobs, or more than a contract may have",
+            Self::HINT,
+        ),
+        Told::new(
+            "inverted",
+            "The last slot lies before the first",
+            Self::HINT,
+        ),
+        Told::new(
+            "job_units",
+            "No units, or more than an order may ask for",
+            Self::HINT,
+        ),
+        Told::new(
+            "job_slots",
+            "No slots, or more than an order may run",
+            Self::HINT,
+        ),
+        Told::new("value", "A job worth nothing, or too much", Self::HINT),
+        Told::new(
+            "penalty",
+            "A penalty beyond what can be computed",
+            Self::HINT,
+        ),
+        Told::new("decay", "A value that falls at once", Self::HINT),
+        Told::new("alpha", "Alpha that is nothing, or too large", Self::HINT),
+        Told::new("beta", "Beta too large", Self::HINT),
+        Told::new(
+            "length",
+            "It would take longer than an order may run until all is decided",
+            Self::HINT,
+        ),
+        Told::new(
+            "hopeless",
+            "A job that is timed out before it can have run",
+            Self::HINT,
+        ),
     ];
     /// The reason in a word, as users and programs see it everywhere.
     pub fn word(&self) -> &'static str {

@@ -2,6 +2,7 @@
 
 use crate::limits;
 use crate::mechanism::{reservation, share};
+use crate::told::Told;
 
 named! {
     /// Why an order makes no sense. The wallet, admission and the checks of a block all give the
@@ -93,5 +94,120 @@ impl Flaw {
     pub(super) fn first(conditions: &[(Flaw, bool)]) -> Result<(), Flaw> {
         let broken = conditions.iter().find(|(_, holds)| !holds);
         broken.map_or(Ok(()), |(flaw, _)| Err(*flaw))
+    }
+
+    /// Its words for people.
+    pub fn told(self) -> Told {
+        let (_, wrong, hint) = WORDS[self as usize];
+        Told::new(self.word(), wrong, hint)
+    }
+}
+
+/// What each of them tells people: the fault, and the way out.
+const WORDS: [(Flaw, &str, &str); Flaw::ALL.len()] = [
+    (
+        Flaw::Steps,
+        "No price step, or more than 64",
+        "name 1 to 64 prices",
+    ),
+    (
+        Flaw::NotFalling,
+        "A marginal price that is not below the one before it",
+        "let prices of further units fall, and name equal ones once",
+    ),
+    (
+        Flaw::Price,
+        "A price beyond the range of prices",
+        "lower it",
+    ),
+    (
+        Flaw::Units,
+        "No unit, or more than an order may ask for; tasks and units that differ",
+        "ask for 1 to 4,096 units",
+    ),
+    (
+        Flaw::Minimum,
+        "The fewest units of use are none, or more than all",
+        "name one at least and all at most",
+    ),
+    (
+        Flaw::Parts,
+        "No part of a buy, more than 8, or two of one class",
+        "name 1 to 8 classes, each once",
+    ),
+    (
+        Flaw::Slots,
+        "No slot, or more than an order may run",
+        "ask for less time",
+    ),
+    (
+        Flaw::Offers,
+        "An offer named twice, out of order, or too many of them in all parts",
+        "name each offer once, 64 at most",
+    ),
+    (
+        Flaw::Work,
+        "No work or no task, too much of it, or less than one node for a slot for each task",
+        "give each task a slot at least",
+    ),
+    (
+        Flaw::Deadlines,
+        "A soft deadline behind the hard one, or out of range",
+        "let the soft deadline be a slot away at least, and the hard one not before it",
+    ),
+    (
+        Flaw::Rising,
+        "A price of nothing, or one that is higher for being late",
+        "pay something, and never more for late",
+    ),
+    (
+        Flaw::Groups,
+        "No group of a reservation, an empty one, or more groups or units than it may have",
+        "ask for 1 to 6 groups, 256 units in all",
+    ),
+    (
+        Flaw::GroupOffers,
+        "An offer named twice in a group, out of order, or too many in all groups",
+        "name each offer of a group once, 64 in all at most",
+    ),
+    (
+        Flaw::Run,
+        "No slot, or more than a reservation may have",
+        "reserve 1 to 168 slots",
+    ),
+    (
+        Flaw::Starts,
+        "A last start before the first",
+        "choose a last start that is not before the first",
+    ),
+    (
+        Flaw::Channels,
+        "A range of channels that ends before it begins, or more than 64 of them",
+        "name 1 to 64 channels",
+    ),
+    (
+        Flaw::Rate,
+        "No budget for a slot, or one beyond what a pool can divide",
+        "name a rate above zero",
+    ),
+    (
+        Flaw::Weights,
+        "No weight of processors, or more weights than a class can have resources",
+        "weigh processors above zero, and each resource once",
+    ),
+    (
+        Flaw::Tasks,
+        "No task, or more than an order may have",
+        "ask for 1 to 4,096 tasks",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_are_in_the_order_of_the_flaws() {
+        assert_eq!(WORDS.map(|(flaw, ..)| flaw), Flaw::ALL);
     }
 }

@@ -299,6 +299,7 @@ fn records() -> Vec<Record> {
         Record::new(NewOrder {
             worth: None,
             relay: Relaying::Free,
+            request: None,
             key: OrderKey(0x0123_4567_89ab_cdef),
             entropy: [0xe7; 32],
             name: "sweep".into(),

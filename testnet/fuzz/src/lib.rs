@@ -41,6 +41,7 @@ mod overlay;
 mod proof;
 mod query;
 mod snapshot;
+mod steer;
 mod strict;
 mod target;
 mod text;
@@ -78,6 +79,8 @@ pub const TARGETS: &[Target] = &[
     message::HOST_MESSAGE,
     agent::REQUEST,
     agent::REPLY,
+    steer::QUESTION,
+    steer::ANSWER,
     agent::START,
     agent::ORDER_RECORD,
     agent::JOB_MEMO,

@@ -14,7 +14,7 @@ use crate::say::Progress;
 use anyhow::{Context as _, bail, ensure};
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::Relays;
-use gridbay_node::api::types::{How, JobRecord, JobRequest, LeaseView, Offer, Want};
+use gridbay_node::api::types::{How, JobId, JobRecord, JobRequest, LeaseView, Offer, Want};
 use gridbay_node::cli::Pace;
 use gridbay_node::ui::Table;
 use serde::Serialize;
@@ -65,6 +65,19 @@ pub(crate) struct Figures {
     pub(crate) setup: Vec<Row>,
     /// Work that moves data.
     pub(crate) moved: Vec<Moved>,
+}
+
+impl Row {
+    /// Of at least one lease.
+    pub(crate) fn new(members: u32, mut ms: Vec<u64>) -> Row {
+        ms.sort_unstable();
+        let median_ms = ms[ms.len() / 2];
+        Row {
+            members,
+            ms,
+            median_ms,
+        }
+    }
 }
 
 impl Figures {
@@ -126,13 +139,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
             ms.push(one(buyer, members, round).await?);
             progress.tell(&format!("{members} members: {} ms", ms[usize::from(round)]));
         }
-        ms.sort_unstable();
-        let median_ms = ms[ms.len() / 2];
-        setup.push(Row {
-            members,
-            ms,
-            median_ms,
-        });
+        setup.push(Row::new(members, ms));
     }
     let moved = moved::measure(buyer, progress).await?;
     Ok(Figures {
@@ -151,6 +158,7 @@ fn sizes(most: u32) -> Vec<u32> {
 /// A request for ranks of one unit each.
 pub(super) fn request(nodes: u32, seconds: u32, words: &[&str]) -> JobRequest {
     JobRequest {
+        project: None,
         worth: None,
         name: None,
         want: Want {
@@ -177,28 +185,38 @@ async fn one(buyer: &Client, members: u32, round: u16) -> anyhow::Result<u64> {
     let job = request(members, 600, &["sleep", "600"]);
     let key = format!("setup-{members}-{round}");
     let job: JobRecord = buyer.post("/jobs", &job, Some(&key)).await?;
+    stands(buyer, &job.id, members, PATIENCE).await
+}
+
+/// Waits for the network of a job's lease, and gives it up: milliseconds that the network took.
+pub(crate) async fn stands(
+    buyer: &Client,
+    job: &JobId,
+    members: u32,
+    patience: Duration,
+) -> anyhow::Result<u64> {
     let began = Instant::now();
     let setup = loop {
         let all: Vec<LeaseView> = buyer.get("/leases").await?;
-        let ours = all.iter().find(|l| l.job.as_ref() == Some(&job.id));
+        let ours = all.iter().find(|l| l.job.as_ref() == Some(job));
         if let Some(setup) = ours.and_then(|lease| lease.setup) {
             break setup;
         }
-        if began.elapsed() > PATIENCE {
-            let state: JobRecord = buyer.get(&format!("/jobs/{}", job.id)).await?;
+        if began.elapsed() > patience {
+            let state: JobRecord = buyer.get(&format!("/jobs/{job}")).await?;
             bail!("no network of {members} members: {state:?}");
         }
         tokio::time::sleep(LOOK).await;
     };
     ensure!(setup.members == members, "{} members", setup.members);
-    let cancel = format!("/jobs/{}/cancel", job.id);
+    let cancel = format!("/jobs/{job}/cancel");
     let _: JobRecord = buyer.post(&cancel, &(), None).await?;
     loop {
         let all: Vec<LeaseView> = buyer.get("/leases").await.context("no leases")?;
         if all.is_empty() {
             return Ok(setup.ms);
         }
-        ensure!(began.elapsed() < PATIENCE * 2, "the lease does not end");
+        ensure!(began.elapsed() < patience * 2, "the lease does not end");
         tokio::time::sleep(LOOK).await;
     }
 }

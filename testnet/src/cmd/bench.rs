@@ -1,11 +1,13 @@
 //! `bench`: figures.
 
 use super::runtime::program;
+use crate::appliance::{Image, fleet};
 use crate::bench::{crowd, hostile, leases, network, orders, put, setup, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use gridbay_node::cli::Pace;
 use serde::Serialize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -28,6 +30,8 @@ pub(super) enum BenchCommand {
     Leases(LeasesArgs),
     /// Files to a rank of a held cluster, beside a plain copy over the same path
     Put(PutArgs),
+    /// Bundles of appliances: how long they take to stand (needs root, QEMU and an image)
+    Fleet(FleetArgs),
 }
 
 /// Many leases at once on one node: what an idle one takes, and what is left of them
@@ -48,6 +52,23 @@ pub(super) struct LeasesArgs {
     /// Leave the run's folder, with logs and ledgers, in place
     #[arg(long)]
     keep: bool,
+}
+
+/// Bundles of appliances: how long they take to stand (needs root, QEMU and an image)
+#[derive(Debug, Args)]
+pub(super) struct FleetArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// The folder that appliance/build wrote
+    #[arg(long, value_name = "DIR", default_value = "target/appliance/base")]
+    image: PathBuf,
+    /// Machines; each takes 1.7 GiB at the most
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(2..=64))]
+    machines: u32,
+    /// Bundles of each size
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=100))]
+    rounds: u16,
 }
 
 /// Files to a rank of a held cluster, beside a plain copy over the same path
@@ -215,6 +236,7 @@ impl BenchCommand {
             BenchCommand::Put(args) => args.run().await,
             BenchCommand::Setup(args) => args.run().await,
             BenchCommand::Leases(args) => args.run().await,
+            BenchCommand::Fleet(args) => args.run().await,
         }
     }
 }
@@ -313,6 +335,20 @@ impl TransfersArgs {
         let figures = transfers::run(options, &Progress::new()).await?;
         self.format.show(&figures.table(), &figures)?;
         Ok(verdict(&figures.problems()))
+    }
+}
+
+impl FleetArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let options = fleet::Options {
+            image: Image::open(&self.image)?,
+            program: program()?,
+            machines: self.machines,
+            rounds: self.rounds,
+        };
+        let figures = fleet::run(options, &Progress::new()).await?;
+        self.format.show(&figures.table(), &figures)?;
+        Ok(ExitCode::SUCCESS)
     }
 }
 

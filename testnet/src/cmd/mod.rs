@@ -1,14 +1,17 @@
 //! The command line: one file per command.
 
+mod appliance;
 mod bench;
 mod demo;
 mod down;
 mod kill;
 mod lab;
+mod page;
 mod probe;
 mod runtime;
 mod sim;
 mod status;
+mod top;
 mod up;
 
 use crate::say;
@@ -34,6 +37,8 @@ enum Command {
     Down(down::DownArgs),
     /// Shows the nodes of a local network
     Status(status::StatusArgs),
+    /// Follows the nodes of a local network on a screen
+    Top(top::TopArgs),
     /// Kills nodes under load at random moments and compares what was acknowledged
     Kill(kill::KillArgs),
     /// Builds and measures a small internet of hosts, routers and NATs (needs root)
@@ -41,6 +46,8 @@ enum Command {
     Lab(lab::LabCommand),
     /// Tries out of jobs what hostile ones try, and tells how far it came
     Probe(probe::ProbeArgs),
+    Appliance(appliance::ApplianceArgs),
+    Page(page::PageArgs),
     /// Measures
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -57,9 +64,12 @@ pub(crate) fn run() -> ExitCode {
         Command::Up(args) => with_runtime(args.run()),
         Command::Down(args) => args.run(),
         Command::Status(args) => with_runtime(args.run()),
+        Command::Top(args) => with_runtime(args.run()),
         Command::Kill(args) => with_runtime(args.run()),
         Command::Lab(command) => command.run(),
         Command::Probe(args) => args.run(),
+        Command::Appliance(args) => with_runtime(args.run()),
+        Command::Page(args) => with_runtime(args.run()),
         Command::Bench(command) => with_runtime(command.run()),
         Command::Sim(command) => sim::run(&command),
     };
@@ -88,6 +98,7 @@ mod tests {
             "up -n 4 --buyers 2 --name lab --config-out net.json --detach --timeout 30",
             "down --name lab",
             "status --name lab",
+            "top --name lab",
             "bench orders -o json --dead-validator",
             "bench network -o json --rounds 4 --only gridbay --only tinc --check",
             "sim run --seeds 0..200 --jobs 2",
@@ -113,6 +124,10 @@ mod tests {
             "lab down",
             "probe",
             "probe -o json",
+            "appliance --image target/appliance/base --quick",
+            "appliance --only bios,trade --seed 7",
+            "page docs/doors/institution.md",
+            "page --write docs/doors/institution.md docs/doors/researcher.md",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_ok(), "{line}");
@@ -127,6 +142,7 @@ mod tests {
             "sim model --nodes 3",
             "sim model --hours 0",
             "kill -n 3",
+            "page",
             "lab",
             "lab exec cone1",
             "lab impair",

@@ -24,6 +24,12 @@ pub(super) struct ProbeArgs {
     /// Run in this folder, as the present user alone
     #[arg(long, hide = true)]
     home: Option<PathBuf>,
+    /// Have a node's launcher start the jobs, which it does in the best tier alone
+    #[arg(long, hide = true, requires = "home", conflicts_with = "user")]
+    launcher: Option<PathBuf>,
+    /// Take quotas for the disk of jobs from this folder
+    #[arg(long, hide = true, requires = "home", conflicts_with = "user")]
+    quotas: Option<PathBuf>,
     /// Become this user first
     #[arg(long, hide = true, requires = "home")]
     user: Option<u32>,
@@ -43,7 +49,8 @@ impl ProbeArgs {
         }
         if let Some(home) = &self.home {
             let print = &mut |row: &Row| json(row);
-            probe::run(home, name(root), print)?;
+            let (launcher, quotas) = (self.launcher.as_deref(), self.quotas.as_deref());
+            probe::run(home, launcher, quotas, name(root), print)?;
             return Ok(ExitCode::SUCCESS);
         }
         let folder = Folder::make()?;

@@ -1,7 +1,7 @@
 //! `up`: a local network, in the foreground or left running.
 
 use super::runtime::{DEFAULT_RUN, plan, program};
-use crate::network::{Network, RunFolder, RunRecord};
+use crate::network::{History, Network, RunFolder, RunRecord};
 use crate::say::{self, Progress};
 use clap::Args;
 use gridbay_node::ui::Table;
@@ -32,6 +32,15 @@ pub(super) struct UpArgs {
     /// Seconds within which all nodes must be ready
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     timeout: u64,
+    /// Payments that the ledger holds before its only node starts
+    #[arg(long, default_value_t = 0)]
+    payments: usize,
+    /// Bids that stand before its only node starts
+    #[arg(long, default_value_t = 0)]
+    bids: usize,
+    /// Serve the API and the web pages of each node on a loopback port too
+    #[arg(long)]
+    web: bool,
     /// Log filter of the nodes
     #[arg(long, default_value = "info", value_name = "FILTER")]
     log: String,
@@ -40,7 +49,17 @@ pub(super) struct UpArgs {
 impl UpArgs {
     pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
         let progress = Progress::new();
-        let plan = plan(&self.name, self.nodes, self.buyers, &self.log);
+        let mut plan = plan(&self.name, self.nodes, self.buyers, &self.log);
+        plan.history = History {
+            payments: self.payments,
+            bids: self.bids,
+        };
+        if self.web {
+            for name in plan.names() {
+                let listen = "api.listen = \"127.0.0.1:0\"\n".to_owned();
+                plan.more.insert(name, listen);
+            }
+        }
         plan.check()?;
         let folder = RunFolder::create(&self.name)?;
         progress.tell(&format!("run folder {}", folder.path().display()));

@@ -2,7 +2,8 @@
 //!
 //! 1. `found` makes keys and genesis of the founding members; their nodes are this program, run
 //!    again with a hidden first word.
-//! 2. Once they are ready, each buyer gets an invitation from one of them (`join`) and a node.
+//! 2. A lone validator may be given a past (`history`). Once all are ready, each buyer gets an
+//!    invitation from one of them (`join`) and a node.
 //! 3. [`Network`] holds all of it. When it goes out of scope (the work is done, failed, panicked or
 //!    was interrupted) every process of the run ends: nodes, supervisors, jobs.
 //! 4. Should the laboratory itself be killed, `run.json` tells [`down`] the leftovers.
@@ -11,6 +12,7 @@ pub mod cli;
 mod down;
 mod folder;
 mod found;
+mod history;
 mod join;
 mod node;
 pub mod plan;
@@ -24,16 +26,19 @@ pub mod word;
 
 pub use down::down;
 pub use folder::RunFolder;
+pub use history::History;
 pub use node::{Node, Role};
 pub use plan::Plan;
 pub use process::Process;
 pub use record::{NodeRecord, RunRecord};
 pub use seat::Seat;
+pub(crate) use sweep::clear as clear_processes;
 pub use sweep::{Part, find as find_processes};
 
 use crate::say::Progress;
 use anyhow::{Context as _, bail};
 use gridbay_node::api::types::Offer;
+use gridbay_node::config::Home;
 use gridbay_protocol::genesis::Genesis;
 use std::fs;
 use std::path::PathBuf;
@@ -86,6 +91,11 @@ impl Network {
         };
         let (validators, buyers) = (network.plan.validators.len(), network.plan.buyers);
         progress.tell(&format!("founded: {validators} members, one genesis"));
+        if !network.plan.history.is_empty() {
+            let home = Home::new(network.folder.data(&Plan::validator_name(0)));
+            history::fill(&home, &network.genesis, network.plan.history)?;
+            progress.tell("its past is written");
+        }
         let names: Vec<String> = (0..validators).map(Plan::validator_name).collect();
         network.launch(names, Role::Validator, until).await?;
         progress.tell(&format!("{validators} validators are ready"));

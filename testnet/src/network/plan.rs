@@ -1,7 +1,9 @@
 //! The plan of a local federation: classes, members with their offers, buyers.
 
+use super::cli;
+use super::history::History;
 use super::seat::Seat;
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use gridbay_node::api::types::OfferRequest;
 use gridbay_node::cli::Pace;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
@@ -33,6 +35,11 @@ pub struct Plan {
     pub disk_mib: u64,
     /// Where some nodes run, by name; all others run on the loopback interface.
     pub seats: BTreeMap<String, Seat>,
+    /// A further address of the loopback interface: as machines have it to which this one is the
+    /// gateway.
+    pub gateway: Option<&'static str>,
+    /// What the ledger holds when the node of the only validator starts.
+    pub history: History,
 }
 
 /// Buyers of a local network at the most: more processes than one machine is good for.
@@ -59,6 +66,8 @@ impl Plan {
             more: BTreeMap::new(),
             disk_mib: 1_024,
             seats: BTreeMap::new(),
+            gateway: None,
+            history: History::default(),
         }
     }
     /// Further settings of a node.
@@ -67,8 +76,13 @@ impl Plan {
     }
     /// Where a node runs; `port` is for one that was given no place.
     pub(super) fn seat(&self, name: &str, port: u16) -> Seat {
-        let given = self.seats.get(name).cloned();
-        given.unwrap_or_else(|| Seat::loopback(port))
+        if let Some(given) = self.seats.get(name) {
+            return given.clone();
+        }
+        let mut seat = Seat::loopback(port);
+        let also = self.gateway.map(|host| cli::both_transports(host, port));
+        seat.reached.extend(also.into_iter().flatten());
+        seat
     }
     /// Refuses what could not be founded.
     pub fn check(&self) -> anyhow::Result<()> {
@@ -78,6 +92,11 @@ impl Plan {
         if self.buyers > BUYERS {
             bail!("want at most {BUYERS} buyers");
         }
+        self.history.check()?;
+        ensure!(
+            self.history.is_empty() || self.validators.len() == 1,
+            "a past is written by one validator alone: want --nodes 1"
+        );
         let invited = self.purse.checked_mul(self.buyers as u64);
         if invited.is_none_or(|sum| sum > self.endowment) {
             bail!("the members' endowment does not suffice for the buyers' purses");

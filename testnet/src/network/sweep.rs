@@ -36,7 +36,7 @@ pub fn find(folder: &Path) -> io::Result<Vec<(Process, Part)>> {
 }
 
 /// Kills all processes of the run; returns those that could not be killed in time.
-pub(super) fn clear(folder: &Path) -> io::Result<Vec<Process>> {
+pub(crate) fn clear(folder: &Path) -> io::Result<Vec<Process>> {
     let until = Instant::now() + PATIENCE;
     loop {
         let found = find(folder)?;

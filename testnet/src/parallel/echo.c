@@ -1,7 +1,7 @@
 /* Rank 0 asks rank 1 for an echo ten times a second, until it is told to end. With a number of
- * ranks as argument each of them asks the next one, and the last the first. Who asks prints of each
- * question when it was sent (milliseconds since 1970) and the microseconds to the answer, or `-`
- * if none came within two seconds.
+ * ranks as argument each of them asks all others. The asking rank prints of each question when it
+ * was sent (milliseconds since 1970), the microseconds to the answer, or `-` if none came within
+ * two seconds, and the rank that was asked.
  */
 #include <netdb.h>
 #include <stdint.h>
@@ -55,8 +55,10 @@ static void serve(const char *own_name)
     }
 }
 
-static void ask(const char *name)
+static void ask(int rank)
 {
+    char name[32];
+    snprintf(name, sizeof name, "rank%d", rank);
     struct sockaddr_storage to;
     socklen_t length;
     int fd = bound(name, &to, &length);
@@ -83,9 +85,9 @@ static void ask(const char *name)
             struct asked *old = &open[first % KEPT];
             printf("%lld ", (long long)(old->at + shift) / 1000);
             if (old->took < 0)
-                puts("-");
+                printf("- %d\n", rank);
             else
-                printf("%lld\n", (long long)old->took);
+                printf("%lld %d\n", (long long)old->took, rank);
         }
         fflush(stdout);
     }
@@ -95,10 +97,13 @@ int main(int count, char **words)
 {
     const char *text = getenv("GRIDBAY_RANK");
     int rank = text ? atoi(text) : 1, ranks = count > 1 ? atoi(words[1]) : 0;
-    char own[32], next[32];
+    char own[32];
     snprintf(own, sizeof own, "rank%d", rank);
-    snprintf(next, sizeof next, "rank%d", ranks ? (rank + 1) % ranks : 1);
-    if (ranks ? fork() > 0 : rank == 0)
-        ask(next);
+    if (!ranks && rank == 0)
+        ask(1);
+    /* Each asking process writes whole lines: a short write to a pipe is one piece. */
+    for (int other = 0; other < ranks; other++)
+        if (other != rank && fork() == 0)
+            ask(other);
     serve(own);
 }

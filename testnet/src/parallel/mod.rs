@@ -21,13 +21,13 @@ pub const RANKS: u32 = 4;
 pub const KEYS: (u32, u32) = (18, 5);
 
 /// Adds the ranks' squares by way of all of them, and tells on which hosts they are.
-const RING: &str = include_str!("ring.c");
+pub(crate) const RING: &str = include_str!("ring.c");
 /// Sorts integers with all-to-all exchanges, and by one process.
 const SORT: &str = include_str!("sort.c");
 /// Echoes between two ranks.
 pub(crate) const ECHO: &str = include_str!("echo.c");
 /// Squares on all of Dask's workers, and who they were.
-const SQUARES: &str = include_str!("squares.py");
+pub(crate) const SQUARES: &str = include_str!("squares.py");
 /// A count of words: each rank counts its part of a text, and rank 0 adds up.
 const WORDS: &str = include_str!("words.sh");
 /// The same by one process.
@@ -181,11 +181,12 @@ fn mpi(
         return Ok(Err((name, "OpenMPI, with mpicc".to_owned())));
     }
     built("mpicc", &[], source, &place)?;
-    let argv = [place.display().to_string()];
+    let file = place.file_name().unwrap_or_default();
+    let argv = [format!("./{}", file.display())];
     Ok(Ok(Program {
         name,
         kind: "--mpi",
-        inputs: vec![],
+        inputs: vec![place],
         argv: argv.iter().chain(words).cloned().collect(),
         serial: serial()?,
     }))
@@ -245,8 +246,8 @@ impl<'a> Held<'a> {
     async fn new(network: &'a Network, buyer: &str) -> anyhow::Result<Held<'a>> {
         let node = network.node(buyer);
         let (data, ranks, began) = (node.home.path(), RANKS.to_string(), Instant::now());
-        // Units of jobs that have just ended count as held until the slot does, and may be sold in
-        // place of the cluster's own, which then begins anew.
+        // The cheapest units are those of jobs that have just ended, until the slot ends. A cluster
+        // that begins before would be moved to them, and begin anew.
         while !node
             .client()
             .get::<Vec<LeaseView>>("/leases")
@@ -313,17 +314,10 @@ impl Program {
             Ok(said) => Outcome::Wrong(format!("{said:?} instead of {:?}", self.serial)),
             Err(error) => Outcome::Wrong(format!("{error:#}")),
         };
-        let file = |word: &String| match Path::new(word).file_name() {
-            Some(name) if word.starts_with('/') && self.kind == "--mpi" => {
-                format!("./{}", name.to_string_lossy())
-            }
-            _ => word.clone(),
-        };
-        let program: Vec<String> = self.argv.iter().map(file).collect();
         let on = held.map_or_else(|| format!("-n {RANKS}"), |_| "--cluster ID".to_owned());
         Ran {
             program: self.name.to_owned(),
-            command: format!("run {on} {} -- {}", self.kind, program.join(" ")),
+            command: format!("run {on} {} -- {}", self.kind, self.argv.join(" ")),
             outcome,
             ms: began.elapsed().as_millis() as u64,
         }

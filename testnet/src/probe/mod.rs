@@ -18,35 +18,47 @@ pub(crate) use stage::{Stage, home_of};
 pub(crate) const WORD: &str = "__probe";
 
 use gridbay_node::executor::{Isolation, Tier};
+use inside::Probe;
+use std::path::Path;
 
 /// Probes from one line of progress to the next.
 const STRIDE: usize = 20;
 
-/// Runs all probes in all tiers, as this process's user, in a folder of its own.
+/// How many probes there are where there are quotas.
+pub(crate) fn count() -> usize {
+    table::all().count()
+}
+
+/// Runs all probes in all tiers, as this process's user, in a folder of its own; the jobs are
+/// started by a launcher of a node, if there is one, which gives the best tier alone, and get
+/// quotas from a folder, if root has left some there.
 ///
 /// # Errors What kept the scene from being set. A tier that the machine does not offer is none: it
 /// has no rows.
 pub(crate) fn run(
-    home: &std::path::Path,
+    home: &Path,
+    launcher: Option<&Path>,
+    quotas: Option<&Path>,
     user: &str,
     told: &mut dyn FnMut(&Row),
 ) -> anyhow::Result<Vec<Row>> {
     let progress = crate::say::Progress::new();
-    let count = table::all().count();
+    let count = count();
     let mut rows = Vec::new();
     for (isolation, tier) in [
         (Isolation::Required, Tier::Namespaces),
         (Isolation::Off, Tier::Plain),
     ] {
         let folder = home.join(tier.to_string());
-        let stage = match Stage::set(&folder, isolation)? {
+        let stage = match Stage::set(&folder, (launcher, quotas), isolation)? {
             Ok(stage) => stage,
             Err(why) => {
                 crate::say::note(&format!("{user}: no tier {tier} here: {why}"));
                 continue;
             }
         };
-        for (number, probe) in table::all().enumerate() {
+        let tried = |probe: &&Probe| stage.has_quotas() || !table::BY_QUOTA.contains(&probe.name);
+        for (number, probe) in table::all().filter(tried).enumerate() {
             if number % STRIDE == 0 {
                 progress.tell(&format!("{user}, {tier}: {number} of {count} probes"));
             }

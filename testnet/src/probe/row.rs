@@ -34,19 +34,27 @@ impl Outcome {
         match exit {
             Exit::Exited(code) if *code == REFUSED => Outcome::Enforced,
             Exit::Exited(code) if *code == KEPT => Outcome::Kept,
-            Exit::Killed {
-                reason:
-                    KillReason::Memory
-                    | KillReason::Processor
-                    | KillReason::Processes
-                    | KillReason::Disk,
-            } if bounded => Outcome::Watched,
+            exit if bounded && bound(exit).is_some() => Outcome::Watched,
             Exit::TimeLimit if bounded => Outcome::Enforced,
             // Ended for its memory or its processor time, or by the filter.
             Exit::Signaled(9 | 24 | 25) if bounded => Outcome::Enforced,
             Exit::Signaled(31) => Outcome::Enforced,
             _ => Outcome::Broken,
         }
+    }
+}
+
+/// The bound for which the supervisor ended a job, if it did.
+pub(crate) fn bound(exit: &Exit) -> Option<&'static str> {
+    let Exit::Killed { reason } = exit else {
+        return None;
+    };
+    match reason {
+        KillReason::Memory => Some("memory"),
+        KillReason::Processor => Some("processor"),
+        KillReason::Processes => Some("processes"),
+        KillReason::Disk => Some("disk"),
+        _ => None,
     }
 }
 
@@ -63,7 +71,7 @@ pub(crate) struct Row {
     pub(crate) sold: bool,
     /// How far it came.
     pub(crate) result: Outcome,
-    /// The probe's words.
+    /// The probe's words; of a watched one the [`bound`] for which it was ended.
     pub(crate) detail: String,
 }
 

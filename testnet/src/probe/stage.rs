@@ -2,12 +2,12 @@
 
 use super::env;
 use super::inside::Probe;
-use super::row::Outcome;
+use super::row::{Outcome, bound};
 use super::table::STAND_STILL;
 use anyhow::{Context as _, bail};
 use gridbay_node::executor::{
     Config, Executor, ExecutorError, Exit, Isolation, JobName, JobSpec, Limits, ProcessExecutor,
-    Status, Stream,
+    Status, Stream, Support,
 };
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
@@ -21,10 +21,14 @@ use std::time::{Duration, Instant};
 
 /// How long a probe's job may take in all.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Bytes on the disk of a job that writes next to nothing.
+const SMALL: u64 = 16 << 20;
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(5);
 /// A file of root's that only a group may read.
 const OF_A_GROUP: &str = "of-a-group";
+/// A limit below which nobody counts what a probe writes.
+const UNCOUNTED: u64 = 1 << 40;
 /// Seconds of wall time of a probe that does not say.
 const WALL: Duration = Duration::from_secs(40);
 
@@ -39,6 +43,7 @@ type Listeners = (
 /// A scene. All that it started ends with it.
 pub(crate) struct Stage {
     executor: ProcessExecutor,
+    quotas: bool,
     program: PathBuf,
     told: BTreeMap<String, String>,
     node: Child,
@@ -54,21 +59,26 @@ impl Drop for Stage {
 }
 
 impl Stage {
-    /// Sets the scene in a fresh folder. The inner error: the machine does not offer the tier.
+    /// Sets the scene in a fresh folder, with a node's launcher and quotas, if it has them. The
+    /// inner error: the machine does not offer the tier.
     pub(crate) fn set(
         folder: &Path,
+        (launcher, quotas): (Option<&Path>, Option<&Path>),
         isolation: Isolation,
     ) -> anyhow::Result<Result<Stage, ExecutorError>> {
         let program = std::env::current_exe()?;
         DirBuilder::new().mode(0o711).create(folder)?;
         let mut config = Config::new(folder.join("jobs"));
         config.supervisor = program.clone();
+        config.launcher = launcher.map(Path::to_owned);
+        config.quotas = quotas.map(Path::to_owned);
         config.isolation = isolation;
         config.read_only = vec![program.clone()];
         let executor = ProcessExecutor::new(config)?;
-        if let Err(refused) = executor.probe() {
-            return Ok(Err(refused));
-        }
+        let found = match executor.probe() {
+            Ok(found) => found,
+            Err(refused) => return Ok(Err(refused)),
+        };
         let home = folder.join("home");
         DirBuilder::new().mode(0o700).create(&home)?;
         let secret = home.join("account.key");
@@ -90,7 +100,7 @@ impl Stage {
         node.stdin(Stdio::piped());
         let node = node.args([super::WORD, STAND_STILL, &mark]).spawn()?;
         let neighbour = JobName::new("neighbour")?;
-        let theirs = executor.prepare(&neighbour)?.join("theirs");
+        let theirs = executor.prepare(&neighbour, SMALL)?.join("theirs");
         fs::write(&theirs, "theirs")?;
         let host = nix::unistd::gethostname()?;
         let shown = |path: &Path| path.display().to_string();
@@ -109,6 +119,7 @@ impl Stage {
         ];
         let mut stage = Stage {
             executor,
+            quotas: found.disk == Support::Enforced,
             program,
             told: told.map(|(name, value)| (name.to_owned(), value)).into(),
             node,
@@ -119,6 +130,11 @@ impl Stage {
         let name = env::NEIGHBOUR.to_owned();
         stage.told.insert(name, pid.to_string());
         Ok(Ok(stage))
+    }
+
+    /// Whether the kernel bounds the disk of jobs.
+    pub(crate) fn has_quotas(&self) -> bool {
+        self.quotas
     }
 
     fn spec(&self, job: &JobName, word: &str) -> JobSpec {
@@ -171,14 +187,33 @@ impl Stage {
         self.told.get(name).map(PathBuf::from).unwrap_or_default()
     }
 
-    /// Runs a probe as a job.
+    /// Runs a probe as a job. One of the disk's runs again where there are quotas, while nobody
+    /// counts.
     pub(crate) fn attempt(&self, probe: &Probe) -> anyhow::Result<(Outcome, String)> {
+        let watched = self.once(probe, false)?;
+        let mut limits = Limits::default();
+        probe
+            .limits
+            .iter()
+            .for_each(|of_probe| of_probe(&mut limits));
+        let of_disk = limits.disk_bytes != Limits::default().disk_bytes;
+        match self.quotas && of_disk && watched.0 != Outcome::Broken {
+            true => self.once(probe, true),
+            false => Ok(watched),
+        }
+    }
+
+    fn once(&self, probe: &Probe, uncounted: bool) -> anyhow::Result<(Outcome, String)> {
         let job = JobName::new(probe.name)?;
         let mut spec = self.spec(&job, probe.name);
         if let Some(limits) = probe.limits {
             limits(&mut spec.limits);
         }
-        self.executor.prepare(&job)?;
+        let disk = spec.limits.disk_bytes;
+        self.executor.prepare(&job, disk)?;
+        if uncounted {
+            spec.limits.disk_bytes = UNCOUNTED;
+        }
         self.executor.start(&spec).with_context(|| probe.name)?;
         let exit = self.end_of(&job)?;
         let said = self.executor.output(&job, Stream::Stdout, 0)?;
@@ -187,14 +222,22 @@ impl Stage {
         let more = |stream| self.executor.output(&job, stream, most);
         let endless = !more(Stream::Stdout)?.is_empty() || !more(Stream::Stderr)?.is_empty();
         let folder = self.executor.work(&job);
+        let beside = !uncounted || self.has_room_beside(disk)?;
         self.executor.cleanup(&job)?;
         let outcome = Outcome::of(&exit, probe.limits.is_some());
         if endless {
             let line = format!("more than {most} bytes of output were kept");
             return Ok((Outcome::Broken, line));
         }
+        if !beside {
+            let line = "another job has no room for what it may hold".to_owned();
+            return Ok((Outcome::Broken, line));
+        }
         if folder.parent().is_none_or(Path::exists) {
             return Ok((Outcome::Broken, "its folder stays".to_owned()));
+        }
+        if let (Outcome::Watched, Some(bound)) = (outcome, bound(&exit)) {
+            return Ok((outcome, bound.to_owned()));
         }
         let said = match (said.is_empty(), complaint.is_empty()) {
             (false, _) => said,
@@ -204,6 +247,15 @@ impl Stage {
         let said = String::from_utf8_lossy(&said);
         let detail = said.lines().next().unwrap_or_default().to_owned();
         Ok((outcome, detail))
+    }
+
+    /// Whether another job can hold so many bytes.
+    fn has_room_beside(&self, bytes: u64) -> anyhow::Result<bool> {
+        let job = JobName::new("beside")?;
+        let file = self.executor.prepare(&job, bytes)?.join("file");
+        let written = fs::write(file, vec![1; usize::try_from(bytes)?]);
+        self.executor.cleanup(&job)?;
+        Ok(written.is_ok())
     }
 
     fn end_of(&self, job: &JobName) -> anyhow::Result<Exit> {

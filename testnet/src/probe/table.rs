@@ -45,6 +45,10 @@ pub(crate) const REACHES: [&str; 34] = [
     "room-set-aside",
 ];
 
+/// Probes of what no count sees: only a quota of the kernel bounds it, so they run where there are
+/// quotas (`docs/durability.md`).
+pub(crate) const BY_QUOTA: [&str; 1] = ["disk-in-messages"];
+
 /// All probes.
 pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
     let groups = [
@@ -72,5 +76,6 @@ mod tests {
         assert_eq!(names.len(), all().count());
         assert!(names.len() >= 60 && !names.contains(STAND_STILL));
         assert!(REACHES.iter().all(|name| names.contains(name)));
+        assert!(BY_QUOTA.iter().all(|name| names.contains(name)));
     }
 }

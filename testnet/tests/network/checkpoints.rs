@@ -36,6 +36,7 @@ pub(crate) fn counting(class: &str, nodes: u32, how: How, price: u64, to: u32) -
         every_seconds: 1,
     };
     JobRequest {
+        project: None,
         worth: None,
         name: None,
         want: Want {

@@ -30,6 +30,7 @@ cat /proc/net/dev | grep -c :
 fn led(kind: &str, program: &[&str]) -> JobRequest {
     let words = ["/run/gridbay-rank", "lead", kind];
     JobRequest {
+        project: None,
         worth: None,
         name: None,
         want: Want {

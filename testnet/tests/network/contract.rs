@@ -16,6 +16,7 @@ const JOBS: u32 = 5;
 /// Five jobs at a credit each; a tenth is owed for one that fails.
 fn request(provider: String) -> JobRequest {
     JobRequest {
+        project: None,
         worth: None,
         name: Some("batch".into()),
         want: Want {

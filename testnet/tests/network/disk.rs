@@ -60,6 +60,7 @@ async fn pay(client: &Client, to: AccountId, key: &str) -> Result<Transferred, A
 fn job(nodes: u32, seconds: u32) -> JobRequest {
     let script = format!("sleep {seconds}; echo end");
     JobRequest {
+        project: None,
         worth: None,
         name: None,
         want: Want {

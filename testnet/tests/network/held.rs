@@ -50,6 +50,27 @@ impl Owner {
     }
 }
 
+/// A cluster of four nodes that runs, won by a bid.
+fn begun(owner: &Owner) -> ClusterRecord {
+    let some = ["cluster", "new", "--array", "4", "--class", "small"];
+    assert_eq!(owner.code(&some), Some(2), "all its nodes or none");
+    let what = [
+        "-n",
+        "4",
+        "--time",
+        "10m",
+        "--class",
+        "small",
+        "--max-price",
+        "20",
+    ];
+    let begun = owner.output(&[&["-o", "json", "cluster", "new"], what.as_slice()].concat());
+    let told = String::from_utf8_lossy(&begun.stderr);
+    assert!(begun.status.success(), "{told}");
+    assert!(told.contains("--buy holds what it has got"), "{told}");
+    serde_json::from_slice(&begun.stdout).unwrap()
+}
+
 fn wait(mut child: Child) -> Option<i32> {
     child.wait().unwrap().code()
 }
@@ -301,23 +322,7 @@ async fn a_cluster_is_held_by_its_owner() {
     let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
     let mut network = started.await.unwrap();
 
-    let words = [
-        "-o",
-        "json",
-        "cluster",
-        "new",
-        "-n",
-        "4",
-        "--time",
-        "10m",
-        "--class",
-        "small",
-        "--max-price",
-        "20",
-    ];
-    let some = ["cluster", "new", "--array", "4", "--class", "small"];
-    assert_eq!(owner.code(&some), Some(2), "all its nodes or none");
-    let cluster: ClusterRecord = serde_json::from_str(&owner.said(&words)).unwrap();
+    let cluster = begun(&owner);
     assert!(cluster.ranks.iter().all(|rank| rank.running) && cluster.size == 4);
     let serves = |name: &str| {
         let mut sellers = cluster.ranks.iter().flat_map(|r| r.seller.as_deref());

@@ -17,6 +17,7 @@ const GOES_ON: Duration = Duration::from_secs(3);
 
 fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
     JobRequest {
+        project: None,
         worth: None,
         name: Some(name.into()),
         want: Want {

@@ -106,7 +106,7 @@ pub(crate) fn connections_lead_to_tasks(data: &Path, dir: &Path) {
 
     let order = ["run", "-n", "2", "--max-price", "20", "--time", "200s"];
     let leads = ["--forward", "0:rank0:7000", "--forward", "0:rank1:7000"];
-    let job = ["--", answer.to_str().unwrap()];
+    let job = ["--input", answer.to_str().unwrap(), "--", "./answer"];
     let words: Vec<&str> = order.iter().chain(&leads).chain(&job).copied().collect();
     let run = Running::start(data, &words);
     let id = run.said("job ");

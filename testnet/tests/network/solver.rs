@@ -104,6 +104,7 @@ async fn sell_ahead(network: &Network) {
 
 fn reservation(nodes: u32, price: u64, start: u64) -> JobRequest {
     JobRequest {
+        project: None,
         worth: None,
         name: Some("ahead".into()),
         want: Want {

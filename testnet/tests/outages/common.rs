@@ -123,6 +123,7 @@ impl Lease {
              echo end $GRIDBAY_RANK of $GRIDBAY_SIZE after $i"
         );
         let request = JobRequest {
+            project: None,
             worth: None,
             name: Some("steady".into()),
             want: Want {

@@ -60,6 +60,7 @@ fn again_inside() -> bool {
 
 fn request(script: &str, seconds: u32) -> JobRequest {
     JobRequest {
+        project: None,
         worth: None,
         name: None,
         want: Want {

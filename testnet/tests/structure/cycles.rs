@@ -30,6 +30,7 @@ pub(crate) const LIMITS: &[(&str, usize)] = &[
     ("protocol/src", 3),
     ("ledger/src", 3),
     ("ledger/host/src", 3),
+    ("appliance/src", 3),
     ("node/core/src", 4),
     ("node/src", 5),
     ("testnet/src", 2),

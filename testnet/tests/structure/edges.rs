@@ -57,6 +57,11 @@ const TABLE: &[Row] = &[
         ],
     },
     Row {
+        package: "gridbay-appliance",
+        built_on: None,
+        may_name: &[],
+    },
+    Row {
         package: SAMPLE,
         built_on: Some("gridbay-protocol"),
         may_name: &[],

@@ -1,8 +1,8 @@
 //! The repository as a list of texts.
 //!
 //! A walk from the workspace root, in path order. Left out: version control, build output (any
-//! folder with a `CACHEDIR.TAG`, `node_modules`), run folders, files that are not UTF-8, and
-//! symbolic links.
+//! folder with a `CACHEDIR.TAG`, `node_modules`), run folders, files that are not UTF-8, pictures
+//! excepted, and symbolic links.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,7 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<Source>) {
         if kind.is_dir() {
             collect(root, &path, files);
         } else if kind.is_file()
-            && let Ok(text) = fs::read_to_string(&path)
+            && let Some(text) = text_of(&path)
         {
             let relative = path
                 .strip_prefix(root)
@@ -79,6 +79,14 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<Source>) {
                 text,
             });
         }
+    }
+}
+
+/// The text of a file, if it is one. Pictures have none, and are there for links to find.
+fn text_of(path: &Path) -> Option<String> {
+    match path.extension().is_some_and(|ending| ending == "png") {
+        true => Some(String::new()),
+        false => fs::read_to_string(path).ok(),
     }
 }
 

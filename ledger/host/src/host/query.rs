@@ -6,7 +6,7 @@ use crate::index::HistoryItem;
 use crate::message::DecidedBlock;
 use crate::trouble::Trouble;
 use gridbay_ledger::State;
-use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
 use gridbay_protocol::vote::Certificate;
 
 impl Host {
@@ -57,12 +57,32 @@ impl Host {
     /// The history of an account in blocks before height `before` (`u64::MAX` for all), latest
     /// first; at most `limit` and [`crate::limits::HISTORY_ROWS`] lines.
     pub fn history(&self, account: &AccountId, before: u64, limit: usize) -> Vec<HistoryItem> {
+        self.index.history(account, (before, 0), limit)
+    }
+    /// The same before a place (height, position), from which a page can go on inside a block.
+    pub fn history_before(
+        &self,
+        account: &AccountId,
+        before: (u64, u32),
+        limit: usize,
+    ) -> Vec<HistoryItem> {
         self.index.history(account, before, limit)
     }
-    /// Auctions before a place (height, position; `(u64::MAX, 0)` for all), latest first;
-    /// at most `limit` and [`crate::limits::HISTORY_ROWS`].
-    pub fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
-        self.index.auctions(before, limit)
+    /// The account that made an order; `None` if the index does not know.
+    pub fn order_account(&self, order: &OrderId) -> Option<AccountId> {
+        self.index.order_account(order)
+    }
+    /// Auctions between two places (height, position), both left out; from `(0, 0)` to
+    /// `(u64::MAX, 0)` all of them. Latest first; at most `limit` and
+    /// [`crate::limits::HISTORY_ROWS`]. The canonical bytes of their effects are left to the caller
+    /// to decode: the record of a full class has more than a megabyte.
+    pub fn auctions(
+        &self,
+        after: (u64, u32),
+        before: (u64, u32),
+        limit: usize,
+    ) -> Vec<((u64, u32), Vec<u8>)> {
+        self.index.auctions(after, before, limit)
     }
     /// Height and position of the record of a clearing (by its id) or of a buy (by its order).
     pub fn auction_place(&self, id: &Hash32) -> Option<(u64, u32)> {

@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn as_few_jobs_as_possible_are_given_up() {
         let jobs = [job(1, 4, 1), job(2, 4, 2), job(3, 8, 4)];
-        assert_eq!(names(&jobs, 4), []);
+        assert_eq!(names(&jobs, 4), Vec::<u8>::new());
         // All due at once: one of the two is too many, and giving up the longer one saves the
         // third.
         assert_eq!(names(&[job(1, 6, 2), job(2, 5, 2), job(3, 5, 3)], 4), [1]);

@@ -20,9 +20,11 @@
 pub(crate) mod entry;
 mod finish;
 mod hopeless;
+mod in_force;
 mod quote;
 mod request;
 
+pub use in_force::{InForce, JobInForce};
 pub use quote::Quote;
 pub(crate) use request::least_price;
 

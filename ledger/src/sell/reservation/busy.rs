@@ -20,6 +20,17 @@ pub(crate) struct Stay {
     units: u32,
 }
 
+impl Stay {
+    /// Whether its units are taken in a slot.
+    pub(super) fn covers(&self, slot: u64) -> bool {
+        (self.first..=self.last).contains(&slot)
+    }
+    /// Its units.
+    pub(super) fn units(&self) -> u32 {
+        self.units
+    }
+}
+
 /// All stays in slots from `next` on, by offer, in order of allocation.
 pub(crate) fn stays(work: &Work<'_>, next: u64) -> BTreeMap<OfferId, Vec<Stay>> {
     let mut stays: BTreeMap<OfferId, Vec<Stay>> = BTreeMap::new();

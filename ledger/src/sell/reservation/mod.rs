@@ -14,12 +14,14 @@
 //! 5. Bookings that begin with the next slot get their leases (see [`stay`]).
 
 mod admissible;
+mod ahead;
 pub(crate) mod busy;
 mod hints;
 mod preview;
 mod stay;
 
 pub(crate) use admissible::{check, check_terms};
+pub use ahead::FreeAhead;
 pub(crate) use hints::Hints;
 
 use crate::record::{Booking, Offer, Pending};

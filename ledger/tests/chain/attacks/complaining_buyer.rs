@@ -74,7 +74,7 @@ fn of_two_slots_that_are_held_the_one_complained_of_goes_back_and_no_other() {
     let effects = world.until(32);
     assert_eq!(
         moved(&effects, Reason::Earning),
-        [],
+        Vec::<u64>::new(),
         "slots 2 and 3 are held"
     );
     let seller = Purse::Retained(world.member(1));

@@ -6,7 +6,7 @@ use crate::reply::Refused;
 use gridbay_ledger::{ContractRefusal, Refusal};
 use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{AccountId, ClassId};
-use gridbay_protocol::order::{ContractTerms, Flaw, JobTerms};
+use gridbay_protocol::order::{ContractFault, ContractTerms, Flaw, JobTerms};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -69,8 +69,7 @@ impl Buys for ContractWish {
             ));
         }
         terms.check().map_err(|fault| {
-            let hint = "change the terms of the contract";
-            Refused::invalid(fault.word(), &fault.to_string(), hint)
+            Refused::invalid(fault.word(), &fault.to_string(), ContractFault::HINT)
         })?;
         let refusal = if terms.provider == account {
             Some(ContractRefusal::WithOneself(account))

@@ -35,7 +35,7 @@ use crate::reply::Refused;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::ids::{ClassId, LeaseId, OrderId};
+use gridbay_protocol::ids::{ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Credits;
@@ -126,6 +126,10 @@ impl Relaying {
 pub struct NewOrder {
     /// Its local id, from fresh randomness.
     pub key: OrderKey,
+    /// Mark of the user's request, which tells it from another under the same key; none of orders
+    /// of before this was kept, and of those that the node makes by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Hash32>,
     /// Fresh randomness: all salts are derived from it.
     #[serde(with = "gridbay_protocol::ids::byte_array")]
     pub entropy: [u8; 32],

@@ -27,6 +27,7 @@ pub mod order;
 mod pace;
 mod places;
 mod polls;
+mod projects;
 pub mod record;
 mod relay;
 mod relays;
@@ -41,6 +42,7 @@ mod worth;
 pub use attempts::{Attempt, AttemptEnd, History, Kept, Resumed};
 pub use contents::Share;
 pub use introductions::{Introductions, Reached};
+pub use projects::ProjectUse;
 pub use record::{Finish, Milestones, Record, TaskRecord};
 pub use relays::{Ends, Relays};
 pub use setup::Setup;
@@ -52,6 +54,7 @@ use crate::buy::NewOrder;
 use crate::effect::Effect;
 use crate::input::{AskToken, Fetch, Now};
 use crate::key::OrderKey;
+use crate::project::ProjectMark;
 use crate::signer::Signer;
 use ask::{Asked, Question};
 use gridbay_host::Host;
@@ -69,8 +72,10 @@ use order::OrderAgent;
 use polls::Polls;
 use std::collections::BTreeMap;
 
-/// Orders that one node keeps at the most; the oldest settled ones go first.
+/// Orders of no project that one node keeps at the most; the oldest settled ones go first.
 pub const ORDERS: usize = 10_000;
+/// Orders of projects that one node takes at the most. None is forgotten: budgets count them.
+pub const PROJECT_ORDERS: usize = 100_000;
 
 /// The agent.
 #[derive(Debug)]
@@ -123,10 +128,19 @@ impl Buyer {
         experience::learnt(seen, class, program, utility, types)
     }
 
-    /// Takes a new order. The record is saved before anything is sent.
-    pub fn add(&mut self, order: NewOrder, state: &State, signer: &Signer<'_>) -> AddedOrder {
+    /// Takes a new order, of a project or of none. The record is saved before anything is sent.
+    pub fn add(
+        &mut self,
+        order: NewOrder,
+        project: Option<ProjectMark>,
+        state: &State,
+        signer: &Signer<'_>,
+    ) -> AddedOrder {
         let key = order.key;
-        let mut agent = OrderAgent::new(Record::new(order));
+        let mut agent = OrderAgent::new(Record {
+            project,
+            ..Record::new(order)
+        });
         let submits = agent.after_block(state, signer);
         self.keys.extend(agent.id.map(|id| (id, key)));
         let save = save(key, &mut agent);
@@ -361,11 +375,14 @@ impl Buyer {
     }
 
     fn make_room(&mut self) {
-        while self.orders.len() > ORDERS {
+        let free = self.orders.values().filter(|a| a.project().is_none());
+        let mut over = free.count().saturating_sub(ORDERS);
+        while over > 0 {
+            over -= 1;
             let oldest = self
                 .orders
                 .iter()
-                .filter(|(_, a)| a.is_settled())
+                .filter(|(_, a)| a.is_settled() && a.project().is_none())
                 .min_by_key(|(_, a)| a.order().accepted_ms)
                 .map(|(k, _)| *k);
             match oldest {

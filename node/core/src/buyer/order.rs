@@ -25,6 +25,7 @@ pub use super::seen::Seen;
 use super::setup::Setup;
 use super::tasks::Tasks;
 use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS, commit};
+use crate::project::ProjectMark;
 use crate::signer::Signer;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -110,6 +111,10 @@ impl OrderAgent {
     /// The user's order.
     pub fn order(&self) -> &NewOrder {
         &self.record.order
+    }
+    /// The project that it is of, if it is of one.
+    pub fn project(&self) -> Option<&ProjectMark> {
+        self.record.project.as_ref()
     }
     /// Set once the buyer's side is over.
     pub fn finish(&self) -> Option<&Finish> {

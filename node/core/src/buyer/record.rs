@@ -10,6 +10,7 @@ use super::attempts::History;
 use super::experience::Experience;
 use super::setup::Setup;
 use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS};
+use crate::project::ProjectMark;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
@@ -115,6 +116,7 @@ impl Record {
             tasks,
             finish: None,
             setups: Vec::new(),
+            project: None,
         }
     }
     /// Parses what [`crate::effect::Effect::SaveOrder`] had kept.
@@ -201,6 +203,9 @@ pub struct Record {
     /// How the networks of its leases came to stand, the last ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setups: Vec<Setup>,
+    /// The project that it is of, if it is of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<ProjectMark>,
 }
 
 #[cfg(test)]

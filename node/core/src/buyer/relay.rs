@@ -288,6 +288,7 @@ impl OrderAgent {
             spec: relay_job(self.order().spec.wall_seconds),
             worth: None,
             relay: Relaying::For(self.order().key),
+            request: None,
         })
     }
 

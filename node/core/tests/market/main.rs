@@ -14,6 +14,7 @@ mod guests;
 mod moved;
 mod played;
 mod posted;
+mod projects;
 mod records;
 mod relay;
 mod reservation;
@@ -69,6 +70,7 @@ fn order(world: &World, key: u64, terms: Terms, tasks: u32, seconds: u64) -> New
     NewOrder {
         worth: None,
         relay: Relaying::Free,
+        request: None,
         key: OrderKey(key),
         entropy: [key as u8; 32],
         name: format!("job{key}"),

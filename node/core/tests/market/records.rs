@@ -50,6 +50,7 @@ fn record(terms: Terms) -> Record {
         },
         worth: None,
         relay: Relaying::Free,
+        request: None,
     });
     record.attempt = 1;
     record.valid_until = 1_040;

@@ -6,10 +6,11 @@ use crate::world::World;
 use crate::{order, sealed};
 use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Terms};
 use gridbay_core::input::Command;
-use gridbay_core::reply::{OWN_WORDS, Reply};
-use gridbay_ledger::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal, SEAT_WORDS};
+use gridbay_core::key::OrderKey;
+use gridbay_core::reply::Reply;
+use gridbay_core::told;
 use gridbay_protocol::ids::{ClassId, OfferId};
-use gridbay_protocol::order::{BuyPart, ContractFault, Flaw, Step};
+use gridbay_protocol::order::{BuyPart, Step};
 use gridbay_protocol::units::Price;
 
 fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
@@ -105,18 +106,59 @@ fn an_account_is_not_closed_in_favour_of_itself() {
 }
 
 #[test]
-fn every_word_stands_in_the_documents_once() {
+fn every_word_stands_in_the_documents_as_programs_tell_it() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/refusals.md");
     let page = std::fs::read_to_string(page).expect("the page is there");
-    assert!(!page.contains("[`"), "a link that only rustdoc follows");
-    let flaws = Flaw::ALL.iter().map(|flaw| flaw.word());
-    let faults = ContractFault::WORDS.iter().copied();
-    let faults = faults.filter(|word| *word != Refusal::Overflow.word());
-    let ledgers = [REFUSAL_WORDS, CONTRACT_WORDS, RESERVATION_WORDS, SEAT_WORDS];
-    let ledgers = ledgers.into_iter().flatten().copied();
-    let all = flaws.chain(faults).chain(ledgers);
-    for word in all.chain(OWN_WORDS.iter().copied()) {
-        let row = format!("| `{word}` |");
-        assert_eq!(page.matches(&row).count(), 1, "{word}");
+    let rows: Vec<&str> = page.lines().filter(|l| l.starts_with("| `")).collect();
+    let mut told: Vec<String> = told::all()
+        .map(|told| format!("| `{}` | {} | {} |", told.word, told.wrong(), told.hint))
+        .collect();
+    let missing = told.iter().filter(|row| !rows.contains(&row.as_str()));
+    let missing: Vec<&str> = missing.map(String::as_str).collect();
+    assert!(
+        missing.is_empty(),
+        "missing in docs/refusals.md:\n{}",
+        missing.join("\n")
+    );
+    assert_eq!(
+        rows.len(),
+        told.len(),
+        "a row of a word that no program says"
+    );
+    told.sort();
+    told.dedup();
+    assert_eq!(rows.len(), told.len(), "a word with two meanings");
+}
+
+#[test]
+fn what_is_told_is_one_phrase_with_a_way_out() {
+    for told in told::all() {
+        let (word, wrong) = (told.word, told.wrong());
+        assert!(wrong.starts_with(char::is_uppercase), "{word}: {wrong}");
+        assert!(!wrong.contains(['\n', '|', '[']), "{word}: {wrong}");
+        assert!(
+            told.hint.len() > 5 && !told.hint.ends_with('.'),
+            "{word}: {}",
+            told.hint
+        );
+        assert_eq!(told::told(word), Some(told));
+    }
+    assert_eq!(told::told("no such word"), None);
+}
+
+#[test]
+fn the_first_order_under_a_key_stays() {
+    let mut world = crate::market();
+    let name = |w: &World| {
+        let orders = w.nodes[5].core.buyer();
+        let order = orders.order(&OrderKey(1));
+        order.map(|agent| agent.order().name.clone())
+    };
+    for named in ["first", "second"] {
+        let mut order = order(&world, 1, sealed(1, 60), 1, 1);
+        order.name = named.to_owned();
+        world.order(5, order);
+        world.run(100);
+        assert_eq!(name(&world).as_deref(), Some("first"));
     }
 }

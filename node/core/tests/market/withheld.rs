@@ -73,6 +73,21 @@ fn a_node_that_drains_sells_nothing_until_it_is_started_again() {
 }
 
 #[test]
+fn a_node_that_resumes_sells_again_without_a_restart() {
+    let mut world = market();
+    world.command(0, Command::Resume);
+    assert_eq!(on_sale(&world, 0), 2, "it did not drain");
+    world.command(0, Command::Drain);
+    assert!(world.run_until(10_000, |w| on_sale(w, 0) == 0), "withdrawn");
+    world.command(0, Command::Resume);
+    assert!(world.run_until(20_000, |w| on_sale(w, 0) == 2), "set again");
+    let cheapest = order(&world, 7, sealed(1, 400), 1, 1);
+    world.order(4, cheapest);
+    assert!(world.run_until(20_000, |w| finish(w, 4, 7) == Some(Finish::Done)));
+    assert!(world.starts.iter().any(|(n, _)| *n == 0), "it serves");
+}
+
+#[test]
 fn a_node_killed_as_its_offers_are_withdrawn_sets_them_again() {
     let mut world = market();
     world.command(0, Command::Drain);

@@ -5,33 +5,45 @@
 //! (micro-credits); prices are credits per node-hour. Ids and keys are lower-case hex. Times are
 //! milliseconds since 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
+pub use crate::alert::types::*;
 pub use crate::auction::types::*;
 pub use crate::bank::types::*;
 pub use crate::bid::types::*;
 pub use crate::buy::*;
 pub use crate::content::types::*;
 pub use crate::contract::types::*;
+pub use crate::federation::types::*;
 pub use crate::held::types::*;
 pub use crate::invite::types::*;
 pub use crate::job::reason::*;
 pub use crate::job::types::*;
 pub use crate::lease::types::*;
+pub use crate::ledger::statement::types::*;
 pub use crate::ledger::types::*;
 pub use crate::market::types::*;
 pub use crate::node::types::*;
 pub use crate::offer::types::*;
 pub use crate::order::quote::Quote;
 pub use crate::order::types::*;
+pub use crate::owner::types::*;
 pub use crate::peer::types::*;
+pub use crate::plan::types::*;
+pub use crate::pool::types::*;
+pub use crate::project::types::*;
+pub use crate::reservation::types::*;
+pub use crate::token::types::*;
+pub use crate::web::types::*;
 
 use gridbay_protocol::units::Credits;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
+use utoipa::ToSchema;
 
 /// An amount that can be negative, in micro-credits: a balance, or a movement of money.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ToSchema)]
+#[schema(value_type = String, pattern = r"^-?[0-9]{1,13}(\.[0-9]{1,6})?$")]
 pub struct Signed(pub i64);
 
 impl From<Credits> for Signed {
@@ -106,7 +118,8 @@ pub mod optional_amount {
 }
 
 /// Bytes as hex: canonical CBOR of a protocol type.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, ToSchema)]
+#[schema(value_type = String, pattern = "^([0-9a-f]{2})*$")]
 pub struct Hex(pub Vec<u8>);
 
 impl fmt::Debug for Hex {

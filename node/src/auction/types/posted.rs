@@ -62,6 +62,10 @@ mod tests {
         assert_eq!((summary.bids, summary.winners), (3, 2));
         // Six heights of eight are left: 7.5 and 11.25, each rounded up.
         assert_eq!((summary.slot, summary.paid.micros()), (1, 8 + 12));
-        assert_eq!(summary.price.unwrap().micros(), 5 * 1_800);
+        assert_eq!(
+            summary.price.unwrap().to_string(),
+            "0.01",
+            "5 millionths a slot, as set"
+        );
     }
 }

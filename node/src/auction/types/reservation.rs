@@ -76,6 +76,6 @@ pub(super) mod tests {
         let (_, summary) = line(&decision(SMALL, 16));
         assert_eq!((summary.units, summary.sold, summary.winners), (3, 2, 1));
         // 2 units for 4 s at 40 credits an hour.
-        assert_eq!(summary.price.unwrap().to_string(), "39.9996");
+        assert_eq!(summary.price.unwrap().to_string(), "40");
     }
 }

@@ -10,7 +10,7 @@ use crate::backend::failure::usage;
 use crate::market::Market;
 use crate::market::desk::Answer;
 use crate::market::price::limit_hourly;
-use crate::order::plan::{Ask, Plan, Said, Shelf, patience, too_much};
+use crate::order::plan::{Ask, Floor, Plan, Said, Shelf, patience, too_much};
 use gridbay_core::buy::{BidTerms, Terms, Worth};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Step;
@@ -37,6 +37,8 @@ impl BidHow {
             .ok_or_else(too_much)?;
         let budget = ask.budget.unwrap_or(all);
         let most = all.min(budget);
+        let fewest = if self.divisible { 1 } else { ask.nodes };
+        let least = market.reserve_of(fewest);
         let bracket = u64::from(ask.nodes.next_power_of_two());
         let deposit = market.reference.times(bracket).ok_or_else(too_much)?;
         let likely = last.and_then(|hourly| {
@@ -51,7 +53,7 @@ impl BidHow {
                     units: ask.nodes,
                     price,
                 }],
-                min: if self.divisible { 1 } else { ask.nodes },
+                min: fewest,
                 budget,
                 patience: patience(market),
             }),
@@ -63,7 +65,13 @@ impl BidHow {
             likely: likely.map(|l| l.min(most)),
             needed_now: deposit.max(slot),
             worth: None,
-            shelf: Shelf::of(market),
+            shelf: Shelf {
+                floor: Floor {
+                    asked: least.map(|least| limit_hourly(least, slot_ms)),
+                    missed: least.is_some_and(|least| price < least),
+                },
+                ..Shelf::of(market)
+            },
             said: Said::Nothing,
         })
     }
@@ -176,6 +184,31 @@ mod tests {
         );
         assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(300)), 600);
         assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(3)), 100);
+    }
+
+    #[test]
+    fn a_bid_below_what_sellers_ask_is_told_apart() {
+        let market = market(&[(1, 1, 50, None), (4, 4, 555, None)]);
+        let floor = |divisible, nodes, most: &str| {
+            let most = Some(most.parse().unwrap());
+            let ask = Ask {
+                max_price: most,
+                ..ask(nodes, 2)
+            };
+            let plan = BidHow { divisible }.planned(&market, None, &ask).unwrap();
+            let floor = plan.shelf.floor;
+            (floor.asked.map(|asked| asked.to_string()), floor.missed)
+        };
+        let one = Some("1".to_owned());
+        assert_eq!(floor(false, 2, "0"), (one.clone(), true));
+        assert_eq!(floor(false, 2, "0.5"), (one.clone(), true));
+        assert_eq!(floor(false, 2, "1"), (one, false));
+        assert!(!floor(true, 2, "0.5").1, "one of its nodes is to be had");
+        assert_eq!(
+            floor(false, 9, "0.5"),
+            (None, false),
+            "too few for any price"
+        );
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use crate::api::types::amount;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A sealed bid in the auction of its class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BidHow {
     /// Whether fewer nodes are of use too (an array of tasks).
@@ -14,7 +15,7 @@ pub struct BidHow {
 
 /// A job that is worth something only when it is done. Its bid for all nodes and a slot is the
 /// worth divided by the slots it still needs, so it rises with every slot done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobWorth {
     /// Its worth.

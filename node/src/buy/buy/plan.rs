@@ -7,10 +7,11 @@
 use super::{Also, BuyHow};
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::failure::usage;
+use crate::cli::text;
 use crate::market::desk::{Answer, Desk};
 use crate::market::price::limit_hourly;
 use crate::market::{BETWEEN, Market, class_named, held};
-use crate::order::plan::{Ask, Plan, Said, Shelf, too_much};
+use crate::order::plan::{Ask, Floor, Plan, Said, Shelf, too_much};
 use gridbay_core::buy::{BuyTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::limits;
@@ -32,7 +33,7 @@ fn others(state: &State, how: &BuyHow, nodes: u32, first: &Market) -> Answer<Vec
         let market = Market::of(state, class, &held);
         let twice = others.iter().chain([first]).any(|m| m.id == market.id);
         if also.nodes == 0 || twice {
-            let what = format!("{} nodes of class {}", also.nodes, also.class);
+            let what = format!("{} of class {}", text::nodes(also.nodes), also.class);
             return Err(usage(what, "name each class once, with 1 node at least"));
         }
         others.push(market);
@@ -117,7 +118,17 @@ impl BuyHow {
             likely: likely.map(|l| l.min(most)),
             needed_now: most,
             worth: None,
-            shelf: shelf(market, others),
+            shelf: Shelf {
+                floor: Floor {
+                    asked: asked.map(|asked| {
+                        let mean = asked.micros().div_ceil(u64::from(nodes.max(1)));
+                        limit_hourly(Price(mean), slot_ms)
+                    }),
+                    // One that waits may meet sellers yet that ask less.
+                    missed: self.wait_seconds == 0 && asked.is_some_and(|asked| limit < asked),
+                },
+                ..shelf(market, others)
+            },
             said: Said::Nothing,
         })
     }
@@ -201,8 +212,9 @@ fn nothing_to_buy(part: &Part<'_>) -> ApiError {
     ApiError::new(
         ErrorCode::NoMatch,
         format!(
-            "{} nodes of class {}, {firm} can be bought",
-            part.nodes, part.market.name
+            "{} of class {}, {firm} can be bought",
+            text::nodes(part.nodes),
+            part.market.name
         ),
         "bid instead, or ask for fewer nodes",
     )

@@ -4,9 +4,10 @@ use crate::api::types::amount;
 use crate::buy::way::Also;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Buy-it-now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BuyHow {
     /// Seconds to wait for nodes if there are not enough; 0 for not at all.

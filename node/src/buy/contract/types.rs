@@ -3,10 +3,11 @@
 use crate::api::types::amount;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The demands of an order under contract on its provider, beside the number of jobs and the time
 /// of each.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ContractHow {
     /// The provider that is to run the jobs: the name of a member, or the id of an account.

@@ -5,9 +5,10 @@ use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A bag of tasks by a deadline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeadlineHow {
     /// Seconds after acceptance through which `pay` is paid.
@@ -29,7 +30,7 @@ pub struct DeadlineHow {
 }
 
 /// The place of a job by a deadline in a seller's plan, as things stand.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeadlineQuote {
     /// The offer.
     pub offer: OfferId,

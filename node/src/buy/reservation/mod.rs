@@ -9,8 +9,9 @@ pub(super) use flags::ReserveFlags;
 pub(super) use outlook::outlook;
 pub use types::{Ahead, NodeGroup, Start};
 
-use super::way::{Asks, Shown, Standing, Way, Words, nodes, span};
+use super::way::{Asks, Shown, Standing, Way, Words, span};
 use crate::api::types::{JobReason, JobState};
+use crate::cli::text;
 use crate::market::desk::{Answer, Desk};
 use crate::market::price::limit_hourly;
 use crate::order::plan::{Ask, Plan};
@@ -34,7 +35,7 @@ impl Way for Ahead {
         format!(
             "pays {} credits if it wins ({} for {}: {} per node-hour); the posted price is {}",
             quote.most,
-            nodes(quote.nodes),
+            text::nodes(quote.nodes),
             span(quote.seconds),
             quote.max_price,
             quote.posted.unwrap_or_default()

@@ -3,9 +3,10 @@
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::reservation::Channels;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The nodes reserved, and the time at which they may start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Ahead {
     /// Nodes of certain offers; further nodes that the order asks for may be of any offer.
@@ -19,7 +20,7 @@ pub struct Ahead {
 }
 
 /// Some of the nodes, of certain offers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NodeGroup {
     /// How many.
@@ -29,7 +30,7 @@ pub struct NodeGroup {
 }
 
 /// A time in the market: `{"in": 3600}` or `{"slot": 123}`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
     /// Seconds from now.

@@ -6,9 +6,10 @@ use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use utoipa::ToSchema;
 
 /// The terms of a claim on a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// The pool; `None` for the one of the class that gives most.
@@ -29,7 +30,7 @@ pub struct Claim {
 }
 
 /// The grant that a claim on a pool would get, by the ledger's rule on the claims that stand now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ShareOutlook {
     /// The pool.
     pub offer: OfferId,
@@ -46,7 +47,7 @@ pub struct ShareOutlook {
 }
 
 /// A claim's share of one resource.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ResourceShare {
     /// Name.
     pub resource: String,
@@ -57,7 +58,7 @@ pub struct ResourceShare {
 }
 
 /// The allowance of a claim on a pool in the running slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ShareNow {
     /// Ranks that run at a time.
     pub nodes: u32,

@@ -3,6 +3,7 @@
 use crate::api::types::{BidAdvice, BidWish};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
+use crate::cli::fit::{Fit, bid};
 use crate::cli::text;
 use crate::config::parse;
 use crate::ui::Table;
@@ -28,22 +29,25 @@ pub(in crate::cli) struct SuggestArgs {
     /// Percent of the clearings to win
     #[arg(long, value_name = "PERCENT", default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=100))]
     chance: u32,
-    /// Name of the class [default: the network's first]
-    #[arg(long)]
-    class: Option<String>,
+    #[command(flatten)]
+    fit: Fit,
 }
 
 impl SuggestArgs {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
-        let wish = BidWish {
-            class: self.class,
-            nodes: self.array.or(self.nodes).unwrap_or(1),
-            divisible: self.array.is_some(),
-            seconds: text::seconds(self.time, "no price to suggest")?,
-            chance: self.chance,
-        };
+        let (nodes, divisible) = (self.array.or(self.nodes).unwrap_or(1), self.array.is_some());
+        let seconds = text::seconds(self.time, "no price to suggest")?;
         at.wait(async {
             let client = at.client()?;
+            let bid = bid(nodes, divisible, seconds);
+            let (bid, _) = self.fit.quoted(&client, bid, "no price to suggest").await?;
+            let wish = BidWish {
+                class: bid.class,
+                nodes,
+                divisible,
+                seconds,
+                chance: self.chance,
+            };
             let advice = client.post("/bids/suggest", &wish, None).await;
             let advice: BidAdvice = advice.during("no price to suggest")?;
             at.show(&advice, |advice| describe(advice, &wish))
@@ -88,8 +92,9 @@ fn sentence(advice: &BidAdvice, wish: &BidWish) -> String {
             "no clearing yet to go by, and too few nodes offered; the class's reference price is {price}\n"
         ),
         (None, _) => format!(
-            "no price would have won {} % of the last {n} clearings for {} nodes\n",
-            wish.chance, wish.nodes
+            "no price would have won {} % of the last {n} clearings for {}\n",
+            wish.chance,
+            text::nodes(wish.nodes)
         ),
     }
 }

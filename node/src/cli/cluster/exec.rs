@@ -25,7 +25,7 @@ const LINE: usize = 64 * 1024;
 #[derive(Clone, Debug, Args)]
 #[command(override_usage = "gridbay cluster exec [OPTIONS] <ID> -- <PROGRAM> [ARGUMENTS]...")]
 pub(in crate::cli) struct ExecArgs {
-    /// The cluster's id, or how it begins
+    /// The cluster's id, how that begins, or its name
     id: String,
     /// The rank [default: 0]
     #[arg(long, conflicts_with = "all")]

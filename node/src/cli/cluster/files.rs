@@ -24,7 +24,7 @@ const MOST: &str = "64GiB";
 /// Bring files and folders to a rank, or to all
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct PutArgs {
-    /// The cluster's id, or how it begins
+    /// The cluster's id, how that begins, or its name
     id: String,
     /// Files and folders of this machine, then where to: RANK:PATH, or PATH on all ranks. Paths are
     /// relative to the job's folder; one that ends with / is a folder to put them into
@@ -38,7 +38,7 @@ pub(in crate::cli) struct PutArgs {
 /// Fetch files and folders of a rank, or of all
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct GetArgs {
-    /// The cluster's id, or how it begins
+    /// The cluster's id, how that begins, or its name
     id: String,
     /// RANK:PATH for each, all:PATH for those of every rank; then a folder of this machine. Those
     /// of several ranks go to folders rank0, rank1, ... in it. A path without a name, as in 0:,
@@ -90,7 +90,26 @@ impl PutArgs {
             to: path.to_owned(),
             into: sources.len() > 1 || path.is_empty() || path.ends_with('/'),
         };
-        to_ranks(&way, ranks, &order, &entries)
+        let done = format!("put {} to {}", things(entries.len()), places(&ranks));
+        to_ranks(&way, ranks, &order, &entries)?;
+        ui::note(&done);
+        Ok(())
+    }
+}
+
+/// So many files and folders, in words.
+fn things(count: usize) -> String {
+    match count {
+        1 => "1 file or folder".to_owned(),
+        n => format!("{n} files and folders"),
+    }
+}
+
+/// Ranks, in words.
+fn places(ranks: &[u32]) -> String {
+    match ranks {
+        [rank] => format!("rank {rank}"),
+        ranks => format!("{} ranks", ranks.len()),
     }
 }
 
@@ -158,7 +177,13 @@ impl GetArgs {
                 wanted.entry(rank).or_default().push(path.to_owned());
             }
         }
-        from_ranks(&way, &wanted, Path::new(to), fresh()?, self.max_bytes)
+        from_ranks(&way, &wanted, Path::new(to), fresh()?, self.max_bytes)?;
+        let ranks: Vec<u32> = wanted.into_keys().collect();
+        ui::note(&format!(
+            "got what was named of {} into {to}",
+            places(&ranks)
+        ));
+        Ok(())
     }
 }
 
@@ -190,6 +215,18 @@ pub(super) fn from_ranks(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_moved_is_told() {
+        assert_eq!(
+            things(1) + " to " + &places(&[3]),
+            "1 file or folder to rank 3"
+        );
+        assert_eq!(
+            things(2) + " to " + &places(&[0, 1]),
+            "2 files and folders to 2 ranks"
+        );
+    }
 
     #[test]
     fn a_rank_stands_before_the_first_colon() {

@@ -16,7 +16,7 @@ const UNCHANGED: &str = "who may run programs on the cluster was not changed";
 /// Let another user's node run programs on a cluster; it names the cluster by its lease
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct AdmitArgs {
-    /// The cluster's id, or how it begins
+    /// The cluster's id, how that begins, or its name
     id: String,
     /// The node's key, as gridbay cluster key prints it there
     key: String,

@@ -14,6 +14,7 @@ mod way;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
+use super::listing::Listing;
 use clap::Subcommand;
 
 /// Clusters that this node holds.
@@ -25,10 +26,12 @@ pub(super) enum ClusterCommand {
         /// Those that ended too
         #[arg(long)]
         all: bool,
+        #[command(flatten)]
+        listing: Listing,
     },
     /// Show a cluster: its ranks, its time and its price
     Show {
-        /// Its id, or how it begins (8 digits or more)
+        /// Its id, how that begins (8 digits or more), or its name
         id: String,
     },
     Exec(exec::ExecArgs),
@@ -37,14 +40,14 @@ pub(super) enum ClusterCommand {
     Get(files::GetArgs),
     /// List the programs that run on a cluster
     Ps {
-        /// Its id, or how it begins
+        /// Its id, how that begins, or its name
         id: String,
     },
     Stop(programs::StopArgs),
     Admit(guests::AdmitArgs),
     /// Take back that another user's node may run programs on it; those that run end
     Dismiss {
-        /// Its id, or how it begins
+        /// Its id, how that begins, or its name
         id: String,
         /// The node's key, as gridbay cluster key prints it there
         key: String,
@@ -59,7 +62,7 @@ pub(super) enum ClusterCommand {
     Key,
     /// Give a cluster up, with all that runs on it
     End {
-        /// Its id, or how it begins
+        /// Its id, how that begins, or its name
         id: String,
     },
 }
@@ -68,7 +71,7 @@ impl ClusterCommand {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         match self {
             ClusterCommand::New(args) => args.run(at)?,
-            ClusterCommand::List { all } => show::list(at, all)?,
+            ClusterCommand::List { all, listing } => show::list(at, all, &listing)?,
             ClusterCommand::Show { id } => show::show(at, &id)?,
             ClusterCommand::Exec(args) => return args.run(at),
             ClusterCommand::Shell(args) => return args.run(at),

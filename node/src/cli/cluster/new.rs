@@ -4,19 +4,18 @@ use super::show::describe;
 use super::way::{Way, each};
 use crate::api::client::Client;
 use crate::api::types::{ClusterRecord, ClusterRequest, JobId, Runtime};
-use crate::api::{ApiError, ErrorCode};
+use crate::buy::How;
 use crate::buy::flags::NOT_SENT;
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
+use crate::cli::once::{Deed, Once};
 use crate::cli::run::buying::Buying;
 use crate::cli::run::follow::Signals;
-use crate::keys::random;
 use crate::rank::order::Command;
 use crate::rank::remote::ask;
 use crate::ui;
 use clap::Args;
-use gridbay_protocol::ids::to_hex;
 use std::time::{Duration, Instant};
 
 /// Between two looks at a cluster that begins.
@@ -25,6 +24,17 @@ const LOOK: Duration = Duration::from_millis(200);
 const HINT: Duration = Duration::from_secs(90);
 /// Time for ranks that run to take orders: their network has to stand.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// What a bid does not promise.
+const MAY_MOVE: &str = "a cluster won by a bid begins anew elsewhere, in empty folders, when others \
+    bid more or other units become cheaper; --buy holds what it has got";
+
+/// The order.
+const ORDER: Deed = Deed {
+    path: "/clusters",
+    undone: NOT_SENT,
+    unknown: "it is not known whether the order was sent",
+    look: "gridbay cluster list",
+};
 
 /// Buy nodes to hold for a while, and wait until they run
 #[derive(Clone, Debug, Args)]
@@ -43,6 +53,8 @@ pub(in crate::cli) struct NewArgs {
     /// Only at sellers that let their jobs reach the web, by a proxy that $https_proxy names
     #[arg(long)]
     internet: bool,
+    #[command(flatten)]
+    once: Once,
     /// Print its id and do not wait
     #[arg(long)]
     detach: bool,
@@ -66,12 +78,15 @@ impl NewArgs {
                 runtimes,
             };
             let mut signals = Signals::new()?;
-            let begun = submit(&client, &request).await?;
+            let begun: ClusterRecord = self.once.post(&client, &ORDER, &request).await?;
             if self.detach {
                 at.show(&begun, |cluster| format!("{}\n", cluster.id))?;
                 return Ok(None);
             }
             ui::note(&format!("cluster {}", begun.id));
+            if matches!(request.want.how, How::Ausubel(_)) {
+                ui::note(MAY_MOVE);
+            }
             let id = begun.id.clone();
             tokio::select! {
                 runs = until_it_runs(&client, begun) => runs.map(Some),
@@ -100,21 +115,6 @@ fn await_rank(way: &Way, rank: u32) {
         }
         std::thread::sleep(LOOK);
     }
-}
-
-/// Submits; a lost answer is asked for again under the same key.
-async fn submit(client: &Client, request: &ClusterRequest) -> Result<ClusterRecord, CliError> {
-    let key = to_hex(&random().during(NOT_SENT)?);
-    let first: Result<ClusterRecord, ApiError> =
-        client.post("/clusters", request, Some(&key)).await;
-    match first {
-        Err(error) if error.code == ErrorCode::Unreachable => {
-            tokio::time::sleep(LOOK).await;
-            client.post("/clusters", request, Some(&key)).await
-        }
-        other => other,
-    }
-    .during(NOT_SENT)
 }
 
 /// The user waits no longer; what was ordered stays ordered.

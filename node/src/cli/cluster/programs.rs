@@ -17,7 +17,7 @@ use std::time::Duration;
 /// End programs that run on a cluster: first politely, then for good
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct StopArgs {
-    /// The cluster's id, or how it begins
+    /// The cluster's id, how that begins, or its name
     id: String,
     /// The rank [default: all]
     #[arg(long)]

@@ -37,7 +37,7 @@ const SHARED: [&str; 5] = ["TERM", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE"];
 /// cut; `~~` is one `~`.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct ShellArgs {
-    /// The cluster's id, or how it begins
+    /// The cluster's id, how that begins, or its name
     id: String,
     /// The rank
     #[arg(long, default_value_t = 0)]

@@ -3,19 +3,20 @@
 
 use super::way::cluster_id;
 use crate::api::types::{ClusterRecord, HeldRank};
-use crate::cli::context::{Context, Format};
+use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
+use crate::cli::listing::Listing;
 use crate::cli::text;
 use crate::ui::{self, Table};
 
-pub(super) fn list(at: &Context, all: bool) -> Result<(), CliError> {
+pub(super) fn list(at: &Context, all: bool, listing: &Listing) -> Result<(), CliError> {
     at.wait(async {
-        let clusters = at.client()?.get(&format!("/clusters?all={all}")).await;
-        let clusters: Vec<ClusterRecord> = clusters.during("no list of clusters")?;
-        if !all && at.format == Format::Table {
+        if !all && at.format.is_text() {
             ui::note("clusters that have not ended; --all for all");
         }
-        at.show(&clusters, |clusters| table(clusters))
+        let path = format!("/clusters?all={all}");
+        let from = (path.as_str(), "no list of clusters");
+        listing.of(at, &at.client()?, from, table).await
     })
 }
 
@@ -35,7 +36,7 @@ pub(super) fn end(at: &Context, id: &str) -> Result<(), CliError> {
         let ended = at.client()?.post(&path, &(), None).await;
         let ended: ClusterRecord = ended.during("the cluster was not given up")?;
         at.show(&ended, |c| {
-            format!("cluster {} is {}\n", c.id, c.state.name())
+            format!("cluster {} {}\n", c.id, text::given_up(c.state))
         })
     })
 }

@@ -2,10 +2,11 @@
 
 use crate::api::ApiError;
 use crate::api::client::Client;
-use crate::api::types::{ClusterRecord, JobId, Ranks};
+use crate::api::types::{ClusterRecord, Ranks};
 use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
+use crate::cli::meant::Meant;
 use crate::held::carry::PROTOCOL;
 use crate::keys::random;
 use crate::rank::order::{Command, Id};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 /// The ranks of one cluster.
 pub(super) struct Way {
     client: Client,
-    pub(super) id: JobId,
+    pub(super) id: Meant,
 }
 
 impl Way {
@@ -61,9 +62,9 @@ impl Connector for Way {
     }
 }
 
-/// A cluster's id as it stands in addresses.
-pub(super) fn cluster_id(text: &str) -> Result<JobId, CliError> {
-    JobId::try_from(text.to_owned())
+/// The cluster that a word means.
+pub(super) fn cluster_id(text: &str) -> Result<Meant, CliError> {
+    text.parse()
         .map_err(|why| CliError::new(Exit::USAGE, "no such cluster", why, "gridbay cluster list"))
 }
 

@@ -1,18 +1,17 @@
 //! `job logs`: what a job's ranks put out.
 
-use super::{job_id, read};
+use super::read;
 use crate::api::client::Client;
-use crate::api::types::JobId;
 use crate::cli::error::CliError;
+use crate::cli::meant::Meant;
 use crate::cli::run::follow::{Follower, Output};
 use clap::Args;
 
 /// Show what a job's ranks put out
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct LogsArgs {
-    /// Its id, or how it begins
-    #[arg(value_parser = job_id)]
-    id: JobId,
+    /// Its id, how that begins, or its name
+    id: Meant,
     /// One rank only
     #[arg(long)]
     rank: Option<u32>,
@@ -22,7 +21,7 @@ pub(in crate::cli) struct LogsArgs {
     /// Begin each line with its rank
     #[arg(long)]
     label: bool,
-    /// What an earlier attempt put out, while the job has not ended; see gridbay job show
+    /// What an earlier attempt put out, while the job has not ended; see gridbay job describe
     #[arg(long, conflicts_with = "follow")]
     attempt: Option<u32>,
 }

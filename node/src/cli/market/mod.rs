@@ -1,12 +1,17 @@
-//! `market prices|find|quote|solve`.
+//! `market prices|calendar|pools|find|quote|solve`.
 
+mod calendar;
 mod find;
+mod pools;
 mod quote;
 mod solve;
 
+pub(crate) use pools::percent as percent_text;
+
 use super::context::Context;
-use super::error::{CliError, During as _};
+use super::error::CliError;
 use super::exit::Exit;
+use super::listing::Listing;
 use super::text::or_dash;
 use crate::api::types::ClassPrice;
 use crate::ui::Table;
@@ -16,7 +21,11 @@ use clap::Subcommand;
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum MarketCommand {
     /// Show supply and prices by class, in credits per node-hour
-    Prices,
+    Prices(Listing),
+    /// Show what is free ahead of time, slot by slot, and what is booked
+    Calendar,
+    /// Show the pools, and the share of each claim on them
+    Pools,
     Find(find::FindArgs),
     Quote(quote::QuoteArgs),
     Solve(solve::SolveArgs),
@@ -25,7 +34,9 @@ pub(super) enum MarketCommand {
 impl MarketCommand {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         match self {
-            MarketCommand::Prices => prices(at).map(|()| Exit::OK),
+            MarketCommand::Prices(listing) => prices(at, &listing).map(|()| Exit::OK),
+            MarketCommand::Calendar => calendar::calendar(at).map(|()| Exit::OK),
+            MarketCommand::Pools => pools::pools(at).map(|()| Exit::OK),
             MarketCommand::Find(args) => args.run(at),
             MarketCommand::Quote(args) => args.run(at).map(|()| Exit::OK),
             MarketCommand::Solve(args) => args.run(at),
@@ -33,11 +44,10 @@ impl MarketCommand {
     }
 }
 
-fn prices(at: &Context) -> Result<(), CliError> {
+fn prices(at: &Context, listing: &Listing) -> Result<(), CliError> {
     at.wait(async {
-        let client = at.client()?;
-        let prices: Vec<ClassPrice> = client.get("/prices").await.during("no prices")?;
-        at.show(&prices, |prices| table(prices))
+        let from = ("/prices", "no prices");
+        listing.of(at, &at.client()?, from, table).await
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::super::context::Context;
 use super::super::error::{CliError, During as _};
+use super::super::fit::{Fit, bid};
 use super::super::text::{or_dash, seconds};
 use crate::api::types::{Prospect, Wish};
 use crate::config::parse;
@@ -27,23 +28,25 @@ pub(in crate::cli) struct QuoteArgs {
     /// Most credits for everything
     #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
     budget: Option<Credits>,
-    /// Name of the class [default: the network's first]
-    #[arg(long)]
-    class: Option<String>,
+    #[command(flatten)]
+    fit: Fit,
 }
 
 impl QuoteArgs {
     pub(in crate::cli) fn run(self, at: &Context) -> Result<(), CliError> {
         let within = self.within.map(|time| seconds(time, NO_QUOTE));
-        let wish = Wish {
-            class: self.class,
-            nodes: self.nodes,
-            seconds: seconds(self.time, NO_QUOTE)?,
-            within_seconds: within.transpose()?,
-            budget: self.budget,
-        };
+        let (within_seconds, seconds) = (within.transpose()?, seconds(self.time, NO_QUOTE)?);
         at.wait(async {
             let client = at.client()?;
+            let bid = bid(self.nodes, false, seconds);
+            let (bid, _) = self.fit.quoted(&client, bid, NO_QUOTE).await?;
+            let wish = Wish {
+                class: bid.class,
+                nodes: self.nodes,
+                seconds,
+                within_seconds,
+                budget: self.budget,
+            };
             let prospects = client.post("/prospects", &wish, None).await;
             let prospects: Vec<Prospect> = prospects.during(NO_QUOTE)?;
             at.show(&prospects, |prospects| table(prospects))

@@ -3,7 +3,7 @@
 use super::tables::{millis, tail};
 use crate::api::client::Client;
 use crate::api::types::{Path, PeerRequest, Pinged};
-use crate::cli::context::{Context, Format};
+use crate::cli::context::Context;
 use crate::cli::error::{CliError, During as _};
 use crate::ui;
 use clap::Args;
@@ -48,7 +48,7 @@ impl PingArgs {
             let answer = client.post::<Pinged>("/peers/ping", &request, None).await;
             match answer.during("the peer was not reached") {
                 Ok(ping) => {
-                    if at.format == Format::Table {
+                    if at.format.is_text() {
                         let text = line(turn + 1, &ping, done.pings.last());
                         ui::out(text.as_bytes())?;
                     }

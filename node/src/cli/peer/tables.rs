@@ -73,7 +73,8 @@ fn ourselves(me: &Ourselves) -> Vec<(&'static str, String)> {
     lines
 }
 
-fn reach(reach: Reach) -> &'static str {
+/// How this node is reached, in words.
+pub(crate) fn reach(reach: Reach) -> &'static str {
     match reach {
         Reach::Local => "local: this machine only",
         Reach::Unknown => "unknown: not found out yet",
@@ -82,7 +83,8 @@ fn reach(reach: Reach) -> &'static str {
     }
 }
 
-fn nat(nat: Nat) -> &'static str {
+/// The NAT in between, in words.
+pub(crate) fn nat(nat: Nat) -> &'static str {
     match nat {
         Nat::Unknown => "unknown",
         Nat::None => "none",
@@ -91,7 +93,8 @@ fn nat(nat: Nat) -> &'static str {
     }
 }
 
-fn router(router: Router) -> &'static str {
+/// The router's service, in words.
+pub(crate) fn router(router: Router) -> &'static str {
     match router {
         Router::Off => "not asked",
         Router::Asked => "asked for ports, no answer yet",

@@ -4,8 +4,9 @@ use crate::api::client::Client;
 use crate::api::types::{How, Quote, Relays, Want};
 use crate::buy::flags::{NODES, NOT_SENT};
 use crate::buy::{Flags, Line};
-use crate::cli::error::{CliError, During as _};
+use crate::cli::error::CliError;
 use crate::cli::exit::Exit;
+use crate::cli::fit::Fit;
 use crate::config::parse;
 use crate::ui;
 use clap::Args;
@@ -27,9 +28,8 @@ pub(in crate::cli) struct Buying {
     /// Hard limit on the running time
     #[arg(long, short = 't', default_value = "1h", value_parser = parse::duration)]
     time: Duration,
-    /// Name of the class [default: the network's first]
-    #[arg(long)]
-    class: Option<String>,
+    #[command(flatten)]
+    pub(super) fit: Fit,
     /// Most credits for everything
     #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
     budget: Option<Credits>,
@@ -40,6 +40,9 @@ pub(in crate::cli) struct Buying {
     /// Have no packets relayed
     #[arg(long, conflicts_with = "relay_price")]
     no_relay: bool,
+    /// Send the order also if sellers ask more, or offer less, than it can take as things stand
+    #[arg(long)]
+    anyway: bool,
     #[command(flatten)]
     pub(super) ways: Flags,
 }
@@ -81,7 +84,7 @@ impl Buying {
         let worth = self.ways.worth()?;
         let seconds = worth.map_or(seconds, |worth| seconds.max(worth.length_seconds));
         let mut want = Want {
-            class: self.class.clone(),
+            class: self.fit.class.clone(),
             nodes: self
                 .array
                 .or(self.nodes)
@@ -108,11 +111,11 @@ impl Buying {
     pub(in crate::cli) async fn quoted(
         &self,
         client: &Client,
-        mut want: Want,
+        want: Want,
     ) -> Result<Want, CliError> {
-        let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
+        let (mut want, quote) = self.fit.quoted(client, want, NOT_SENT).await?;
         ui::note(&want.how.way().line(&quote));
-        refuse_hopeless(&quote, &want)?;
+        self.refuse_hopeless(&quote, &want)?;
         // Sellers may raise their prices while files are staged: what was told is what it may cost.
         want.budget = want.budget.or(Some(quote.most));
         if matches!(want.how, How::Ausubel(_)) {
@@ -121,19 +124,30 @@ impl Buying {
         }
         Ok(want)
     }
-}
 
-fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
-    if !quote.funded {
-        let why = format!(
-            "it can cost {} credits, {} can be spent",
-            quote.most, quote.spendable
-        );
-        let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
-        return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
+    /// Asks the same without a word: the wish, its quote, and why it would not be sent.
+    pub(super) async fn looked(
+        &self,
+        client: &Client,
+        want: Want,
+    ) -> Result<(Want, Quote, Option<CliError>), CliError> {
+        let (want, quote) = self.fit.quoted(client, want, NOT_SENT).await?;
+        let refused = self.refuse_hopeless(&quote, &want).err();
+        Ok((want, quote, refused))
     }
-    match want.how.way().hopeless(quote) {
-        Some((why, next)) => Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next)),
-        None => Ok(()),
+
+    fn refuse_hopeless(&self, quote: &Quote, want: &Want) -> Result<(), CliError> {
+        if !quote.funded {
+            let why = format!(
+                "it can cost {} credits, {} can be spent",
+                quote.most, quote.spendable
+            );
+            let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
+            return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
+        }
+        match want.how.way().hopeless(quote).filter(|_| !self.anyway) {
+            Some((why, next)) => Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next)),
+            None => Ok(()),
+        }
     }
 }

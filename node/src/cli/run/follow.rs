@@ -6,6 +6,7 @@
 //! attempt before. Where no stream has what was asked for, a rank or an attempt, that is a failure:
 //! silence would pass for a rank that put nothing out.
 
+use super::waiting::Waiting;
 use crate::api::client::{Client, body};
 use crate::api::types::{JobId, JobRecord, Stream};
 use crate::api::{ApiError, ErrorCode};
@@ -61,6 +62,8 @@ pub(in crate::cli) struct Follower {
     attempt: Option<u32>,
     /// Whether any stream has been there.
     heard: bool,
+    /// Where it is told what the job waits for.
+    waiting: Option<Waiting>,
 }
 
 /// How following ended.
@@ -100,7 +103,13 @@ impl Follower {
             label: output == Output::Streams { label: true },
             attempt: None,
             heard: false,
+            waiting: None,
         }
+    }
+    /// Tells what the job waits for, as long as it does.
+    pub(in crate::cli) fn telling(mut self) -> Follower {
+        self.waiting = Some(Waiting::new());
+        self
     }
     /// Looks at what an earlier attempt put out.
     pub(in crate::cli) fn of_attempt(&mut self, attempt: Option<u32>) {
@@ -174,6 +183,9 @@ impl Follower {
         }
         if record.running_ms.is_some() {
             self.pump().await?;
+        }
+        if let Some(waiting) = &mut self.waiting {
+            waiting.look(&self.client, &record).await;
         }
         Ok(None)
     }

@@ -2,45 +2,57 @@
 //!
 //! 1. Ask for the cost; tell it in one line; refuse an order that cannot be paid or met.
 //! 2. Stage the program and its inputs by content.
-//! 3. Submit under a fresh idempotency key; repeat that safely if the answer is lost.
+//! 3. Submit under an idempotency key; repeat that safely if the answer is lost.
 //! 4. Stream the output, fetch the declared files, end with the job's code.
 //!
-//! Ctrl-C ends the job; a second one leaves at once.
+//! Ctrl-C ends the job; a second one leaves at once. Where there is no network, all of it happens
+//! in a market of the job's own ([`private`]).
 
 pub(super) mod buying;
+mod cheaper;
+mod dry;
 pub(super) mod follow;
 mod leads;
 mod parallel;
+pub(super) mod private;
 mod stage;
+mod unread;
+mod waiting;
+
+pub(super) use stage::pieces;
 
 use super::context::{Context, Format};
-use super::error::{CliError, During as _};
+use super::error::CliError;
 use super::exit::Exit;
+use super::once::{Deed, Once};
 use super::{cluster, files, text};
 use crate::api::client::Client;
-use crate::api::types::{JobReason, JobRecord, JobRequest, JobState};
+use crate::api::types::{JobReason, JobRecord, JobRequest, JobState, Want};
 use crate::buy::flags::NOT_SENT;
 use crate::config::parse;
-use crate::keys::random;
 use crate::ui;
 use buying::Buying;
 use clap::Args;
 use follow::{Follower, Output, Signals};
-use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::units::Credits;
 use leads::Leads;
 use parallel::Parallel;
+use private::Market;
 use std::path::PathBuf;
 use std::time::Duration;
+use unread::Unread;
 
 /// Options that say how an order is bought, followed or kept, which a cluster that is held is not.
-const BOUGHT: [&str; 14] = [
+const BOUGHT: [&str; 22] = [
     "nodes",
     "array",
     "max_price",
     "time",
     "class",
+    "cpus",
+    "memory",
+    "disk",
     "budget",
     "relay_price",
     "no_relay",
@@ -49,8 +61,20 @@ const BOUGHT: [&str; 14] = [
     "internet",
     "forward",
     "name",
+    "project",
     "detach",
+    "keep",
+    "anyway",
+    "key",
+    "dry_run",
 ];
+/// The order, with its job.
+const ORDER: Deed = Deed {
+    path: "/jobs",
+    undone: NOT_SENT,
+    unknown: "it is not known whether the order was sent",
+    look: "gridbay job list",
+};
 
 /// Run a program on leased nodes and wait for it
 #[derive(Clone, Debug, Args)]
@@ -89,9 +113,14 @@ pub(super) struct RunArgs {
     pub(super) leads: Leads,
     #[command(flatten)]
     pub(super) parallel: Parallel,
+    #[command(flatten)]
+    once: Once,
     /// Name of the job
     #[arg(long)]
     pub(super) name: Option<String>,
+    /// The project that pays for the job: gridbay project list
+    #[arg(long)]
+    pub(super) project: Option<String>,
     /// Folder for files that come back
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub(super) dest: PathBuf,
@@ -101,7 +130,14 @@ pub(super) struct RunArgs {
     /// Print the job's id and do not wait
     #[arg(long)]
     pub(super) detach: bool,
-    /// Program and arguments; a program with a slash is brought along from this machine
+    /// Say what would be sent, what it costs and whether it can win, and send nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Where there is no network yet: let the private market stay that is made for the job
+    #[arg(long)]
+    pub(super) keep: bool,
+    /// Program and arguments; one named by a path from here, as in ./x, is brought along; a plain
+    /// name or an absolute path is the seller's
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -115,20 +151,49 @@ impl RunArgs {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         match &self.cluster {
             Some(id) => cluster::run::run(at, id, stage::Plan::new(&self)?.errand(&self)),
-            None => at.wait(self.go(at)),
+            None => at.wait(async {
+                let want = self.buying.want(&self.command)?;
+                let plan = stage::Plan::new(&self)?;
+                let mut signals = Signals::new()?;
+                let alone = private::is_needed(at, &self, &want.how)?;
+                if self.dry_run {
+                    return match alone {
+                        true => dry::tell_alone(at, plan.order(want)),
+                        false => {
+                            let order = plan.order(want);
+                            dry::tell(at, &at.client()?, &self.buying, order).await
+                        }
+                    };
+                }
+                if !alone {
+                    return self.go(at, want, plan, signals).await;
+                }
+                let market = tokio::select! {
+                    market = Market::open(at, self.keep, &self.buying.fit) => market?,
+                    () = signals.next() => return Err(interrupted()),
+                };
+                self.go(market.context(), want, plan, signals).await
+            }),
         }
     }
 
-    async fn go(self, at: &Context) -> Result<Exit, CliError> {
+    async fn go(
+        self,
+        at: &Context,
+        want: Want,
+        plan: stage::Plan,
+        mut signals: Signals,
+    ) -> Result<Exit, CliError> {
         let client = at.client()?;
-        let want = self.buying.want(&self.command)?;
-        let plan = stage::Plan::new(&self)?;
         let more = self.parallel.port().filter(|_| !self.detach);
         let doors = self.leads.open(want.all_nodes(), more)?;
-        let want = self.buying.quoted(&client, want).await?;
-        let request = plan.stage(&client, want).await?;
-        let signals = Signals::new()?;
-        let record = submit(&client, &request).await?;
+        let request = tokio::select! {
+            request = self.request(&client, want, plan) => request?,
+            () = signals.next() => return Err(interrupted()),
+        };
+        let mut unread = Unread::default();
+        unread.look();
+        let record: JobRecord = self.once.post(&client, &ORDER, &request).await?;
         if self.detach {
             at.show(&record, |record| format!("{}\n", record.id))?;
             return Ok(Exit::OK);
@@ -136,43 +201,49 @@ impl RunArgs {
         ui::note(&format!("job {}", record.id));
         let leading = leads::lead(doors, client.clone(), record.id.to_string());
         let output = match at.format {
-            Format::Table => Output::Streams { label: self.label },
             Format::Json => Output::None,
+            _ => Output::Streams { label: self.label },
         };
-        let mut follower = Follower::new(client.clone(), &record, None, output);
+        let mut follower = Follower::new(client.clone(), &record, None, output).telling();
         let ended = follower.until_end_or_cancel(signals).await;
         leading.abort();
         let ended = ended?;
+        unread.look();
         let record = ended.record;
         if !record.files.is_empty() {
             files::fetch(&client, &record, &self.dest).await?;
         }
-        for path in missing(&request, &record) {
+        let missing = missing(&request, &record);
+        for path in &missing {
             ui::note(&format!("no rank brought back {path}"));
         }
         ui::note(&end_line(&record));
         if at.format == Format::Json {
             at.show(&record, |_| String::new())?;
         }
-        Ok(if ended.interrupted {
-            Exit::INTERRUPTED
-        } else {
-            exit_of(&record)
+        Ok(match exit_of(&record) {
+            _ if ended.interrupted => Exit::INTERRUPTED,
+            // What was asked for is not here, whatever the program says.
+            Exit::OK if !missing.is_empty() => Exit::FAILED,
+            exit => exit,
         })
+    }
+
+    /// Tells the cost and uploads the files.
+    async fn request(
+        &self,
+        client: &Client,
+        want: Want,
+        plan: stage::Plan,
+    ) -> Result<JobRequest, CliError> {
+        let want = self.buying.quoted(client, want).await?;
+        ui::note(&plan.whose());
+        plan.stage(client, want).await
     }
 }
 
-/// Submits; a lost answer is asked for again under the same key.
-async fn submit(client: &Client, request: &JobRequest) -> Result<JobRecord, CliError> {
-    let key = to_hex(&random().during(NOT_SENT)?);
-    match client.post("/jobs", request, Some(&key)).await {
-        Err(error) if error.code == crate::api::ErrorCode::Unreachable => {
-            tokio::time::sleep(Duration::from_millis(500)).await;
-            client.post("/jobs", request, Some(&key)).await
-        }
-        other => other,
-    }
-    .during(NOT_SENT)
+fn interrupted() -> CliError {
+    CliError::new(Exit::INTERRUPTED, NOT_SENT, "interrupted before", "")
 }
 
 fn missing<'a>(request: &'a JobRequest, record: &JobRecord) -> Vec<&'a str> {
@@ -198,10 +269,20 @@ fn money(record: &JobRecord) -> String {
     }
 }
 
-fn end_line(record: &JobRecord) -> String {
-    let reason = record
-        .reason
-        .map_or(String::new(), |r| format!(" ({})", r.name()));
+/// The reason of a job's state in a word or two, with the first code that is not 0.
+pub(super) fn cause(record: &JobRecord) -> Option<String> {
+    let reason = record.reason?;
+    let code = record.exits.iter().find_map(|ended| match ended.exit {
+        JobExit::Code(code) if code != 0 => Some(format!("exit code {code}")),
+        JobExit::Signal(signal) => Some(format!("signal {signal}")),
+        _ => None,
+    });
+    let said = code.filter(|_| reason == JobReason::ExitCode);
+    Some(said.unwrap_or_else(|| reason.name().to_owned()))
+}
+
+pub(super) fn end_line(record: &JobRecord) -> String {
+    let reason = cause(record).map_or(String::new(), |said| format!(" ({said})"));
     let money = money(record);
     let mut line = format!("{}{reason}, {money}", record.state.name());
     if let (Some(from), Some(to)) = (record.running_ms, record.ended_ms) {

@@ -3,12 +3,14 @@
 //! The plan is made, and every mistake in it found, before anything is sent.
 
 use super::RunArgs;
+use super::dry::Order;
 use crate::api::client::Client;
 use crate::api::types::{JobRequest, JobWorth, Relays, Staged, Want};
 use crate::buy::flags::NOT_SENT;
 use crate::cli::cluster::run::Errand;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
+use crate::cli::progress::Progress;
 use futures::stream;
 use gridbay_protocol::checkpoint::{
     Checkpoint, EVERY_DEFAULT, EVERY_SECONDS, GRACE_DEFAULT, GRACE_SECONDS,
@@ -31,12 +33,15 @@ const PIECE: u64 = 64 * 1024;
 /// A job before its files are staged.
 pub(super) struct Plan {
     name: Option<String>,
+    /// As the user names it.
+    program: String,
     argv: Vec<String>,
     env: BTreeMap<String, String>,
     /// By path in the job's folder.
     files: BTreeMap<String, PathBuf>,
     outputs: Vec<String>,
     checkpoint: Option<Checkpoint>,
+    project: Option<String>,
     worth: Option<JobWorth>,
     network: bool,
     internet: bool,
@@ -51,6 +56,7 @@ impl Plan {
     pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
         let mut plan = Plan {
             name: args.name.clone(),
+            program: args.command.first().cloned().unwrap_or_default(),
             internet: args.internet,
             network: args.network || args.parallel.is_asked() || args.leads.is_asked(),
             relays: args.buying.relays(),
@@ -60,6 +66,7 @@ impl Plan {
             files: BTreeMap::new(),
             outputs: args.output.iter().map(|p| plain(p)).collect(),
             checkpoint: checkpoint(args)?,
+            project: args.project.clone(),
         };
         if !plan.network {
             args.buying.needs_network()?;
@@ -110,13 +117,12 @@ impl Plan {
             )),
         }
     }
-    /// A program named with a slash comes along, unless it is among the inputs, or the seller's:
-    /// one that is found there by an absolute path, and not here.
+    /// A program named by a path from here comes along, unless it is among the inputs. One with a
+    /// plain name or an absolute path is the seller's.
     fn add_program(&mut self) -> Result<(), CliError> {
         let program = self.argv.first().cloned().unwrap_or_default();
         let path = Path::new(&program);
-        let sellers = path.is_absolute() && !path.exists();
-        if !program.contains('/') || sellers || self.files.contains_key(&plain(&program)) {
+        if is_sellers(&program) || self.files.contains_key(&plain(&program)) {
             return Ok(());
         }
         let name = base_name(path)?;
@@ -168,7 +174,32 @@ impl Plan {
         }
         Ok(())
     }
-    /// The same for a cluster that is held: nothing is uploaded.
+    /// The sentence that tells whose program runs.
+    pub(super) fn whose(&self) -> String {
+        let program = self.program.as_str();
+        match is_sellers(program) {
+            false => format!("{program} is brought along from this machine"),
+            true if !program.contains('/') && Path::new(program).is_file() => format!(
+                "{program} is the seller's program; the file of that name here is brought along \
+                 as ./{program}"
+            ),
+            true if is_own(program) => format!(
+                "{program} is the seller's program; the file of that name here is brought along \
+                 by --input, or by its path from this folder"
+            ),
+            true => format!("{program} is the seller's program"),
+        }
+    }
+    /// The order with it, as `--dry-run` tells it.
+    pub(super) fn order(self, want: Want) -> Order {
+        Order {
+            want,
+            argv: self.argv,
+            inputs: self.files.into_keys().collect(),
+            outputs: self.outputs,
+        }
+    }
+    /// The job of a cluster that is held: nothing is uploaded.
     pub(super) fn errand(self, args: &RunArgs) -> Errand {
         Errand {
             files: self.files,
@@ -196,7 +227,9 @@ impl Plan {
             };
             let file = File::open(&place).await.map_err(failed)?;
             let meta = file.metadata().await.map_err(failed)?;
-            let staged = client.upload("/content", meta.len(), pieces(file)).await;
+            let progress = Progress::new(format!("bringing along {path}"), meta.len());
+            let file = pieces(file, progress);
+            let staged = client.upload("/content", meta.len(), file).await;
             let staged: Staged = staged.during(NOT_SENT)?;
             inputs.push(InputFile {
                 path,
@@ -206,6 +239,7 @@ impl Plan {
             });
         }
         Ok(JobRequest {
+            project: self.project,
             worth: self.worth,
             name: self.name,
             want,
@@ -219,6 +253,19 @@ impl Plan {
             checkpoint: self.checkpoint,
         })
     }
+}
+
+/// Whether a program is one that the seller's machine has.
+fn is_sellers(program: &str) -> bool {
+    !program.contains('/') || program.starts_with('/')
+}
+
+/// Whether an absolute path names a program of this machine's user more likely than one that the
+/// system of a seller has, too.
+fn is_own(program: &str) -> bool {
+    const SYSTEM: [&str; 5] = ["/bin/", "/sbin/", "/usr/", "/opt/", "/run/"];
+    let path = Path::new(program);
+    path.is_absolute() && path.is_file() && !SYSTEM.iter().any(|at| program.starts_with(at))
 }
 
 /// How the job keeps its progress, by its options.
@@ -258,11 +305,15 @@ fn base_name(path: &Path) -> Result<String, CliError> {
     })
 }
 
-fn pieces(file: File) -> impl futures::Stream<Item = io::Result<Bytes>> + Send + 'static {
-    stream::try_unfold(file, |mut file| async move {
+pub(in crate::cli) fn pieces(
+    file: File,
+    progress: Progress,
+) -> impl futures::Stream<Item = io::Result<Bytes>> + Send + 'static {
+    stream::try_unfold((file, progress), |(mut file, mut progress)| async move {
         let mut piece = Vec::new();
         let read = (&mut file).take(PIECE).read_to_end(&mut piece).await?;
-        Ok((read > 0).then(|| (Bytes::from(piece), file)))
+        progress.add(read);
+        Ok((read > 0).then(|| (Bytes::from(piece), (file, progress))))
     })
 }
 
@@ -291,10 +342,29 @@ mod tests {
         fs::create_dir_all(data.join("deep")).unwrap();
         fs::write(data.join("deep/a.txt"), "a").unwrap();
         let program = program.to_str().unwrap();
-        let plan = plan(&["--input", data.to_str().unwrap(), "--", program, "-x"]).unwrap();
+        let up = "../".repeat(std::env::current_dir().unwrap().components().count() - 1);
+        let from_here = format!("{up}{}", program.trim_start_matches('/'));
+        let data = data.to_str().unwrap();
+        let plan = plan(&["--input", data, "--", &from_here, "-x"]).unwrap();
         assert_eq!(plan.argv, ["./count", "-x"]);
         let names: Vec<_> = plan.files.keys().map(String::as_str).collect();
         assert_eq!(names, ["count", "data/deep/a.txt"]);
+        assert!(plan.whose().ends_with("is brought along from this machine"));
+        for sellers in ["/no/such/java", "/bin/sh", "java"] {
+            let plan = self::plan(&["--", sellers]).unwrap();
+            assert_eq!((plan.argv[0].as_str(), plan.files.len()), (sellers, 0));
+            assert_eq!(plan.whose(), format!("{sellers} is the seller's program"));
+        }
+        let absolute = self::plan(&["--", program]).unwrap();
+        assert_eq!(
+            (absolute.argv[0].as_str(), absolute.files.len()),
+            (program, 0)
+        );
+        assert!(
+            absolute
+                .whose()
+                .contains("here is brought along by --input")
+        );
         let input = format!("{program}:bin/tool");
         for named in ["./bin/tool", "bin/tool"] {
             let plan = self::plan(&["--input", &input, "--", named]).unwrap();

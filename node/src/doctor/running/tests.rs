@@ -39,7 +39,7 @@ type Change = fn(&mut Running);
 
 #[test]
 fn each_illness_is_found_and_nothing_else() {
-    let table: [(Kind, Change); 18] = [
+    let table: [(Kind, Change); 19] = [
         (Kind::Invitation, |f| f.invitation = Some("used".to_owned())),
         (Kind::Disk, |f| {
             f.troubles = vec![trouble(trouble::Kind::Disk)]
@@ -59,6 +59,7 @@ fn each_illness_is_found_and_nothing_else() {
         (Kind::Behind, |f| f.behind = true),
         (Kind::Behind, |f| f.block_age = Some((31, 10))),
         (Kind::ExternalRefuted, |f| f.refuted = vec!["a".to_owned()]),
+        (Kind::PromiseUnheard, |f| f.unheard = vec!["a".to_owned()]),
         (Kind::UdpBlocked, |f| {
             f.peers = peers(6, Path::Tcp);
             f.quic_connections = 0;

@@ -93,13 +93,16 @@ struct Seeker<'a> {
 impl Groups {
     /// Those of this process, if there is a place for them and everything can be switched on.
     /// `jobs`: the folder of this node's jobs, which sets it apart from other nodes of this
-    /// machine.
-    pub(super) fn find(jobs: &Path) -> Option<Groups> {
+    /// machine. `launched`: the groups of the launcher in whose place this process looks, if there
+    /// is one.
+    pub(super) fn find(jobs: &Path, launched: Option<&str>) -> Option<Groups> {
         use std::os::unix::ffi::OsStrExt as _;
         let read = |path| fs::read_to_string(path).ok();
         let hash = blake3::hash(jobs.as_os_str().as_bytes()).to_hex();
         let seeker = Seeker {
-            own: &read("/proc/self/cgroup")?,
+            own: &launched
+                .map(str::to_owned)
+                .or_else(|| read("/proc/self/cgroup"))?,
             mounts: &read("/proc/self/mountinfo")?,
             root: nix::unistd::geteuid().is_root(),
             name: &format!("gridbay-{}", hash.get(..16)?),

@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 /// The groups of a job that `prepare` knows, and that ended if `over`.
 fn job(executor: &ProcessExecutor, name: &str, over: bool) -> Option<Group> {
     let job = JobName::new(name).unwrap();
-    executor.prepare(&job).unwrap();
+    executor.prepare(&job, 0).unwrap();
     let group = executor
         .groups
         .as_ref()?

@@ -13,10 +13,20 @@
 
 use libc::c_long;
 
+/// Orders of `ioctl` as the kernel takes them: 32 bits, whatever type the C library gives each.
+macro_rules! orders {
+    ($($order:expr),* $(,)?) => {
+        [$($order as u32 as u64),*]
+    };
+}
+pub(super) use orders;
+
 /// Younger than some of libc's tables; numbers from 424 on are the same on all machines.
 const FCHMODAT2: c_long = 452;
 /// Whether the mark of urgent bytes was reached, which libc does not name.
-const SIOCATMARK: u64 = 0x8905;
+const SIOCATMARK: u32 = 0x8905;
+/// What the processor guesses ahead, which libc does not name for musl.
+const PR_GET_SPECULATION_CTRL: libc::c_int = 52;
 
 /// Calls that all machines have.
 pub(super) const COMMON: &[c_long] = &[
@@ -352,7 +362,7 @@ pub(super) const PRCTL: &[libc::c_int] = &[
     libc::PR_GET_NO_NEW_PRIVS,
     libc::PR_SET_THP_DISABLE,
     libc::PR_GET_THP_DISABLE,
-    libc::PR_GET_SPECULATION_CTRL,
+    PR_GET_SPECULATION_CTRL,
     libc::PR_GET_TSC,
     libc::PR_SET_VMA,
 ];
@@ -363,7 +373,7 @@ pub(super) const PRCTL: &[libc::c_int] = &[
 /// The list is derived from traces of Python, shells, coreutils, tar, git, a compiler, Perl, curl
 /// and a JVM. Of their requests to terminals, those that read are here: a job has no terminal, nor
 /// can it make one.
-pub(super) const IOCTL: &[u64] = &[
+pub(super) const IOCTL: &[u64] = &orders![
     // Descriptors, pipes and sockets.
     libc::FIOCLEX,
     libc::FIONCLEX,
@@ -397,7 +407,7 @@ pub(super) const IOCTL: &[u64] = &[
 
 /// Orders of `ioctl` that a keeper of terminals gives, and the programs on them: where a job has
 /// terminals of its own.
-pub(super) const TERMINALS: &[u64] = &[
+pub(super) const TERMINALS: &[u64] = &orders![
     libc::TIOCGPTN,
     libc::TIOCSPTLCK,
     libc::TIOCSWINSZ,

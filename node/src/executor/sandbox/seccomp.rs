@@ -55,7 +55,7 @@ const NEW: [libc::c_int; 7] = [
     libc::CLONE_NEWNET,
 ];
 /// Orders to a terminal that put words into its owner's mouth.
-const TERMINAL: [u64; 3] = [libc::TIOCSTI, libc::TIOCLINUX, libc::TIOCCONS];
+const TERMINAL: [u64; 3] = calls::orders![libc::TIOCSTI, libc::TIOCLINUX, libc::TIOCCONS];
 /// Personalities a job may take: the ordinary one, and the question for it.
 const PERSONALITIES: [u64; 2] = [0, 0xffff_ffff];
 /// Protocols over IPv4 and IPv6: the usual one of a type, TCP, UDP.

@@ -36,12 +36,15 @@ use std::path::PathBuf;
 
 use nix::unistd::setsid;
 
+use super::capability::Tier;
 use super::folder::Folder;
 use super::outcome::{Exit, Finished, KillReason, Status, Usage};
 use super::sandbox::sys;
 
 /// The hidden first word.
 pub(super) const WORD: &str = "__supervise";
+/// A last word: no job outside of namespaces.
+pub(super) const ISOLATED: &str = "isolated";
 
 /// Goes on as a supervisor, and does not return, if this process was executed as one.
 ///
@@ -50,7 +53,8 @@ pub fn run_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().as_deref() == Some(OsStr::new(WORD)) {
         let folder = arguments.next().map(PathBuf::from).unwrap_or_default();
-        let code = match run(folder) {
+        let isolated = arguments.next().as_deref() == Some(OsStr::new(ISOLATED));
+        let code = match run(folder, isolated) {
             Ok(()) => 0,
             Err(e) => {
                 let _ = writeln!(io::stderr(), "gridbay supervisor: {e}");
@@ -61,7 +65,7 @@ pub fn run_if_asked() {
     }
 }
 
-fn run(path: PathBuf) -> io::Result<()> {
+fn run(path: PathBuf, isolated: bool) -> io::Result<()> {
     std::env::set_current_dir(&path)?;
     let folder = Folder::new(path);
     let held = Held::take(&folder)?;
@@ -69,7 +73,7 @@ fn run(path: PathBuf) -> io::Result<()> {
         return Ok(());
     }
     setsid()?;
-    let finished = supervise(&folder, held.control).unwrap_or_else(|e| {
+    let finished = supervise(&folder, held.control, isolated).unwrap_or_else(|e| {
         let reason = KillReason::Setup(e.to_string());
         Finished {
             started: None,
@@ -109,8 +113,40 @@ impl Held {
     }
 }
 
-fn supervise(folder: &Folder, control: File) -> io::Result<Finished> {
+fn supervise(folder: &Folder, control: File, isolated: bool) -> io::Result<Finished> {
     let launch = folder.read_launch()?;
+    if isolated && launch.tier != Tier::Namespaces {
+        return Err(io::Error::other("jobs run in namespaces only here"));
+    }
     launch.spec.check().map_err(io::Error::other)?;
     watch::run(folder, &launch, control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::capability::Link;
+    use super::super::folder::Launch;
+    use super::super::job::{JobName, JobSpec};
+    use super::*;
+
+    #[test]
+    fn one_of_a_launcher_runs_nothing_outside_of_namespaces() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path().to_owned());
+        let mark = dir.path().join("ran");
+        let words = ["/bin/touch", mark.to_str().unwrap()];
+        let launch = Launch {
+            spec: JobSpec::new(JobName::new("a").unwrap(), words),
+            tier: Tier::Plain,
+            link: Link::Tun,
+            group: None,
+            read_only: Vec::new(),
+            floor: 0,
+        };
+        folder.write_launch(&launch).unwrap();
+        let control = File::open("/dev/null").unwrap();
+        let refused = supervise(&folder, control, true).unwrap_err();
+        assert!(refused.to_string().contains("namespaces only"), "{refused}");
+        assert!(!mark.exists());
+    }
 }

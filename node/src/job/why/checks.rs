@@ -1,7 +1,7 @@
 //! The conditions of an explanation, each with its figures.
 
 use super::Facts;
-use crate::api::types::{JobState, WhyCheck};
+use crate::api::types::{JobReason, JobState, WhyCheck};
 use gridbay_protocol::units::Credits;
 
 fn check(condition: String, met: bool, figures: String) -> WhyCheck {
@@ -12,13 +12,45 @@ fn check(condition: String, met: bool, figures: String) -> WhyCheck {
     }
 }
 
-/// All conditions.
+/// The conditions that matter in the order's state: what the next clearing asks of one that
+/// competes, what it lacked of one that ended without units, and of one that has units whether the
+/// next slot can be paid.
 pub(super) fn checks(f: &Facts) -> Vec<WhyCheck> {
-    let mut checks = checks_of_terms(f);
+    let mut checks = Vec::new();
+    if competes(f) || lacked(f) || f.booked_from.is_some() {
+        checks.extend(checks_of_units(f));
+        checks.push(check_of_price(f));
+    }
+    if !f.state.is_final() || lacked(f) {
+        checks.extend(checks_of_money(f));
+    }
     checks.extend(f.words.check.clone());
     checks.extend(check_of_defeat(f));
     checks.extend(checks_of_progress(f));
     checks
+}
+
+/// Whether the order takes part in clearings without units of its own.
+fn competes(f: &Facts) -> bool {
+    matches!(
+        f.state,
+        JobState::Queued | JobState::Bidding | JobState::Requeued
+    )
+}
+
+/// Whether the order ended for want of units, or of the money for them.
+fn lacked(f: &Facts) -> bool {
+    f.state.is_final()
+        && matches!(
+            f.reason,
+            Some(
+                JobReason::NoUnits
+                    | JobReason::TooDear
+                    | JobReason::Outbid
+                    | JobReason::TimedOut
+                    | JobReason::Unfunded
+            )
+        )
 }
 
 /// The defeat in the last clearing, if the bid lost it.
@@ -43,25 +75,26 @@ fn check_of_defeat(f: &Facts) -> Option<WhyCheck> {
     Some(check("the last clearing".into(), false, figures))
 }
 
-/// Whether what the order asks for is there, and paid for.
-fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
+/// Whether it offers as much as it costs.
+fn check_of_price(f: &Facts) -> WhyCheck {
     let or_none = |price: Option<Credits>| price.map_or("none".to_owned(), |p| p.to_string());
-    let missing = f.needed.saturating_sub(f.locked);
-    let mut checks = checks_of_units(f);
-    checks.extend([
-        check(
-            "price per node-hour".into(),
-            f.asked.is_none_or(|asked| asked <= f.limit)
-                && f.last
-                    .filter(|_| !f.prepaid)
-                    .is_none_or(|last| last <= f.limit),
-            format!(
-                "limit {}, sellers ask {}, last clearing {}",
-                f.limit,
-                or_none(f.asked),
-                or_none(f.last)
-            ),
+    let last = f.last.filter(|_| !f.prepaid);
+    check(
+        "price per node-hour".into(),
+        f.asked.max(last).is_none_or(|going| going <= f.limit),
+        format!(
+            "limit {}, sellers ask {}, last clearing {}",
+            f.limit,
+            or_none(f.asked),
+            or_none(f.last)
         ),
+    )
+}
+
+/// Whether what comes next can be paid.
+fn checks_of_money(f: &Facts) -> [WhyCheck; 2] {
+    let missing = f.needed.saturating_sub(f.locked);
+    [
         check(
             if f.prepaid {
                 "funds for all of it"
@@ -80,8 +113,7 @@ fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
             f.prepaid || f.needed <= f.budget.saturating_sub(f.paid),
             format!("{} of {} paid", f.paid, f.budget),
         ),
-    ]);
-    checks
+    ]
 }
 
 /// Whether there are enough units.
@@ -103,14 +135,17 @@ fn checks_of_progress(f: &Facts) -> Vec<WhyCheck> {
     let sealed = f
         .sealed_in
         .map_or(String::new(), |r| format!(", sealed in round {r}"));
-    let mut checks = vec![check(
-        "its round has closed".into(),
-        !matches!(f.state, JobState::Queued | JobState::Bidding),
-        format!(
-            "height {}, round {} closes at height {}, slot {}{sealed}",
-            f.height, f.round, f.closes_at, f.slot
-        ),
-    )];
+    let mut checks = Vec::new();
+    if competes(f) {
+        checks.push(check(
+            "its round has closed".into(),
+            f.state == JobState::Requeued,
+            format!(
+                "height {}, round {} closes at height {}, slot {}{sealed}",
+                f.height, f.round, f.closes_at, f.slot
+            ),
+        ));
+    }
     if let Some((by, all)) = f.acknowledged {
         checks.push(check(
             "its entry is acknowledged".into(),
@@ -118,11 +153,14 @@ fn checks_of_progress(f: &Facts) -> Vec<WhyCheck> {
             format!("by {by} of {all} validators"),
         ));
     }
-    checks.push(check(
-        "ranks at work".into(),
-        begun + done == ranks as usize,
-        format!("{ranks} ranks, {begun} begun, {done} done"),
-    ));
+    // One that ended without ever running has none to tell of.
+    if !f.state.is_final() || begun + done > 0 {
+        checks.push(check(
+            "ranks at work".into(),
+            begun + done == ranks as usize,
+            format!("{done} of {ranks} done, {begun} at work"),
+        ));
+    }
     checks
 }
 
@@ -131,7 +169,6 @@ mod tests {
     use super::super::Defeat;
     use super::super::words::{remedies, summary};
     use super::*;
-    use crate::api::types::JobReason;
     use crate::buy::way::Words;
     use gridbay_protocol::mechanism::ausubel::Rule;
 
@@ -163,10 +200,12 @@ mod tests {
             sealed_in: None,
             acknowledged: None,
             closes_at: 20,
+            closes_ms: 750,
             ranks: (4, 0, 0),
             refusal: None,
             lost: None,
             words: Words::default(),
+            amendable: None,
         }
     }
     fn unmet(facts: &Facts) -> Vec<String> {
@@ -215,6 +254,49 @@ mod tests {
              nodes; 20 would have won"
         );
         assert!(remedies(&facts)[0].contains("20 or more"));
+        let standing = Facts {
+            amendable: Some("0123456789abcdef".into()),
+            ..facts
+        };
+        let amend = "raise its bid: gridbay bid amend 0123456789abcdef --max-price 20";
+        assert_eq!(remedies(&standing), [amend]);
+    }
+
+    #[test]
+    fn nothing_is_said_of_clearings_that_are_not_its_own_any_more() {
+        let all = |state, reason| {
+            let facts = Facts {
+                state,
+                reason,
+                ranks: (4, 4, 0),
+                ..standing()
+            };
+            let all = checks(&facts).into_iter().map(|c| (c.condition, c.met));
+            all.collect::<Vec<_>>()
+        };
+        let met = |names: &[&str]| {
+            names
+                .iter()
+                .map(|n| ((*n).into(), true))
+                .collect::<Vec<_>>()
+        };
+        let running = all(JobState::Running, None);
+        assert_eq!(
+            running,
+            met(&["funds for the next slot", "budget", "ranks at work"])
+        );
+        for (state, reason) in [
+            (JobState::Done, None),
+            (JobState::Failed, Some(JobReason::ExitCode)),
+            (JobState::Cancelled, Some(JobReason::Cancelled)),
+        ] {
+            assert_eq!(all(state, reason), met(&["ranks at work"]));
+        }
+        let expired = all(JobState::Expired, Some(JobReason::TimedOut));
+        assert!(
+            expired.contains(&("price per node-hour".into(), false)),
+            "{expired:?}"
+        );
     }
 
     #[test]

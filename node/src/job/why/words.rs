@@ -2,6 +2,7 @@
 
 use super::Facts;
 use crate::api::types::{JobReason, JobState};
+use gridbay_core::told::told;
 
 /// State and reason in one sentence.
 pub(super) fn summary(f: &Facts) -> String {
@@ -12,12 +13,19 @@ pub(super) fn summary(f: &Facts) -> String {
 fn of_all(f: &Facts) -> String {
     let class = &f.class;
     match (f.state, f.reason) {
-        (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
+        (JobState::Queued, _) => match &f.refusal {
+            Some(word) => format!("The ledger does not take its order yet: {}.", wrong(word)),
+            None => "The order is on its way to the ledger.".into(),
+        },
         (_, Some(JobReason::NoUnits)) => {
-            format!(
-                "{} units of {class} are wanted at least, {} are offered.",
-                f.fewest, f.offered
-            )
+            let units = if f.fewest == 1 { "unit" } else { "units" };
+            let offered = match f.offered {
+                0 => "none is".to_owned(),
+                1 => "1 is".to_owned(),
+                more => format!("{more} are"),
+            };
+            let fewest = f.fewest;
+            format!("It needs {fewest} {units} of {class} at least, and {offered} offered.")
         }
         (JobState::Bidding | JobState::Requeued, _) => of_waiting(f),
         (JobState::Won, _) => "It has a lease; its sellers are asked to start it.".into(),
@@ -68,21 +76,56 @@ fn of_end(f: &Facts, reason: JobReason) -> String {
         JobReason::NotOpened => "Its bid did not reach the ledger in its round.".into(),
         JobReason::Refused => {
             let word = f.refusal.as_deref().unwrap_or("refused");
-            format!("The ledger did not take its order: {word}.")
+            format!("The ledger did not take its order: {}.", wrong(word))
         }
-        _ => format!("It is {}.", f.state.name()),
+        JobReason::Outbid => format!(
+            "Others bid more than {} per node-hour, or sellers asked more.",
+            f.limit
+        ),
+        JobReason::NoUnits => "Too few units were offered.".into(),
+        JobReason::Staging => "A file that it needs could not be brought to its seller.".into(),
+        JobReason::Unserved => {
+            "Its share of the pool came out below a unit, or the pool sold nothing.".into()
+        }
+        JobReason::NotSigned => "The provider of its contract did not sign in time.".into(),
+        JobReason::Settled => "Its contract was settled before it was requested.".into(),
+        JobReason::NoGain | JobReason::NoRoom | JobReason::Unstaked => {
+            "Its seller did not take it into the plan.".into()
+        }
+        JobReason::Missed => "Its seller did not do it by its hard deadline.".into(),
+        JobReason::Cancelled => "It was cancelled.".into(),
+        // These are of orders that still stand.
+        JobReason::Sealed | JobReason::Booked | JobReason::Paused => {
+            format!("It is {}: {}.", f.state.name(), reason.name())
+        }
+    }
+}
+
+/// The fault that a refusal's word stands for, and the word.
+fn wrong(word: &str) -> String {
+    match told(word) {
+        None => word.to_owned(),
+        Some(told) => {
+            let mut letters = told.wrong().chars();
+            let first = letters.next().into_iter().flat_map(char::to_lowercase);
+            first.chain(letters).collect::<String>() + &format!(" ({word})")
+        }
     }
 }
 
 /// For one that competes, or competes again.
 fn of_waiting(f: &Facts) -> String {
     match (f.state, f.reason) {
-        (JobState::Bidding, Some(JobReason::Sealed)) => {
-            format!(
+        (JobState::Bidding, Some(JobReason::Sealed)) => match &f.refusal {
+            Some(word) => format!(
+                "The bid is sealed, and the ledger does not take its opening yet: {}.",
+                wrong(word)
+            ),
+            None => format!(
                 "The bid is sealed; it is opened and competes in round {}.",
                 f.round + 1
-            )
-        }
+            ),
+        },
         (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
             format!(
                 "Others bid more than {} per node-hour, or sellers ask more.",
@@ -110,10 +153,10 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         return remedies;
     }
     if f.offered < f.fewest {
-        remedies.push(format!(
-            "ask for at most {} nodes, or for another class",
-            f.offered
-        ));
+        remedies.push(match f.offered {
+            0 => "ask for another class: gridbay market prices".into(),
+            offered => format!("ask for at most {offered} nodes, or for another class"),
+        });
         if f.fewest == f.nodes && f.nodes > 1 {
             remedies.push("make it divisible, so that fewer nodes are of use".into());
         }
@@ -133,6 +176,16 @@ fn of_reason(f: &Facts, remedies: &mut Vec<String>) {
     let going = f.asked.max(f.last);
     match f.reason {
         Some(JobReason::Outbid | JobReason::TooDear | JobReason::TimedOut) => {
+            if let Some(id) = &f.amendable {
+                let price = match f.lost.and_then(|lost| lost.would_win) {
+                    Some(price) => price.to_string(),
+                    None => going.map_or("<CREDITS>".to_owned(), |p| format!("<more than {p}>")),
+                };
+                remedies.push(format!(
+                    "raise its bid: gridbay bid amend {id} --max-price {price}"
+                ));
+                return;
+            }
             let price = match f.lost.and_then(|lost| lost.would_win) {
                 Some(price) => format!(" of {price} or more"),
                 None => going.map_or(String::new(), |p| format!(" above {p}")),
@@ -152,15 +205,29 @@ fn of_reason(f: &Facts, remedies: &mut Vec<String>) {
             remedies.push("submit it again on a class with more disk".into());
         }
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
-        Some(
-            JobReason::Lost
-            | JobReason::Undelivered
-            | JobReason::Disputed
-            | JobReason::NotOpened
-            | JobReason::Refused,
-        ) => {
-            remedies.push("submit it again".into());
+        Some(JobReason::Refused) => {
+            let hint = f.refusal.as_deref().and_then(told).map(|told| told.hint);
+            remedies.push(hint.unwrap_or("submit it again").into());
         }
-        _ => {}
+        Some(JobReason::Staging) => {
+            remedies.push("submit it again once its files can be reached".into());
+        }
+        Some(reason) if f.state.is_final() => {
+            remedies.push(again(reason).into());
+        }
+        _ => {
+            let hint = f.refusal.as_deref().and_then(told).map(|told| told.hint);
+            remedies.extend(hint.map(str::to_owned));
+        }
+    }
+}
+
+/// The next try after an end that nothing of its own terms caused.
+fn again(reason: JobReason) -> &'static str {
+    match reason {
+        JobReason::NoUnits => "submit it again when more is offered",
+        JobReason::Preempted => "submit it again, or bid where no buy may take its units",
+        JobReason::Unserved => "submit it again with a higher rate, or to another pool",
+        _ => "submit it again",
     }
 }

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use libp2p::{PeerId, relay};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use crate::overlay::stats::{Count, Counters};
 
 /// The requests to the router, and its answers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Router {
     /// It is not asked.

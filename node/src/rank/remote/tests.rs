@@ -203,14 +203,20 @@ fn a_terminal_has_its_size_and_its_keys() {
     until(&program, "31 97");
     assert!(program.resize(size(40, 120)) && program.input(b"stty size\n"));
     until(&program, "40 120");
+    assert!(program.input(b"PS1=re''ady\n"));
+    until(&program, "ready");
     rank.cut();
     // The words are put together by the shell, so that the echo of the line does not have them.
-    assert!(program.input(b"sleep 600; echo a''wake $?\n") && program.input(b"echo\n"));
+    let sleeps = b"sh -c \"echo u''p; exec sleep 600\"; echo a''wake $?\n";
+    assert!(program.input(sleeps) && program.input(b"echo\n"));
+    until(&program, "up");
     let listed = || programs(&rank).first().is_some_and(|p| p.processes == 2);
     while !listed() {
         thread::sleep(Duration::from_millis(10));
     }
     assert!(program.input(b"\x03"));
+    // A shell forgets what it has read until then.
+    until(&program, "ready");
     assert!(program.input(b"echo he''re\n"));
     until(&program, "here");
     assert!(program.input(b"exit 7\n"));

@@ -29,6 +29,7 @@ const _: () = assert!(EXACT_JOBS <= 31 && EXACT_JOBS <= JOBS);
 
 /// How the price falls between the deadlines. With x intervals of w gone since the soft one:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// Evenly: `pmax - floor((pmax - pmin) * x / w)`.

@@ -32,6 +32,7 @@ pub struct Want<N> {
 
 /// Channels that suit a bid; it needs one of them for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Channels {
     /// The lowest.

@@ -136,6 +136,7 @@ mod tests {
         let order = NewOrder {
             worth: None,
             relay: Relaying::Free,
+            request: None,
             key: OrderKey(1),
             entropy: [1; 32],
             name: String::new(),

@@ -37,7 +37,11 @@ variants!(INPUTS, input_name, Input:
 );
 variants!(COMMANDS, command_name, Command:
     Admit, Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, Visit,
-    WithdrawOffer,
+    WithdrawOffer;
+    // A node that drains in this world is started again instead.
+    Resume,
+    // Each node of this world has one user.
+    ProjectOrder
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,

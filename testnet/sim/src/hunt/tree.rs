@@ -7,10 +7,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files that a build of the simulator and the packages' tests need.
+/// The files that a build of the simulator and the packages' tests need: cargo reads the manifest
+/// of every package, also of those that it does not build.
 const SOURCES: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",
+    "appliance",
     "docs",
     "ledger",
     "node",
@@ -107,4 +109,26 @@ fn mirror(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_package_is_copied() {
+        let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+        let (_, rest) = manifest.split_once("members = [").unwrap();
+        let (members, _) = rest.split_once(']').unwrap();
+        let folders = members
+            .split('"')
+            .skip(1)
+            .step_by(2)
+            .map(|member| member.split('/').next().unwrap())
+            .collect::<BTreeSet<_>>();
+        assert!(folders.contains("node"));
+        for folder in folders {
+            assert!(SOURCES.contains(&folder), "{folder} is not copied");
+        }
+    }
 }

@@ -55,6 +55,7 @@ impl World {
         let order = NewOrder {
             worth: None,
             relay,
+            request: None,
             key,
             entropy: self.load.rng.bytes32(),
             name: format!("job{}", key.0),

@@ -92,6 +92,7 @@ fn order(world: &World, price: u64) -> Command {
     Command::Order(Box::new(NewOrder {
         worth: None,
         relay: Relaying::Free,
+        request: None,
         key: KEY,
         entropy: [7; 32],
         name: "secret".into(),

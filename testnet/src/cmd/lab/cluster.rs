@@ -2,8 +2,8 @@
 
 use super::super::runtime::{program, with_runtime};
 use super::common::{Format, NameArgs};
-use crate::lab;
 use crate::lab::cluster::{self, Options};
+use crate::lab::{self, Kind};
 use crate::parallel;
 use crate::say::{self, Progress};
 use clap::{Args, ValueEnum};
@@ -36,6 +36,9 @@ pub(in super::super) struct ClusterArgs {
     /// Seconds on a paid relay before it is killed, and over streams
     #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     hold: u64,
+    /// Networks of these kinds meet the ones with TCP to port 443 alone; `all` for each of them
+    #[arg(long, value_delimiter = ',', default_value = "cone")]
+    kinds: Vec<String>,
     /// Leave the nodes' folders in place
     #[arg(long)]
     keep: bool,
@@ -68,6 +71,7 @@ impl ClusterArgs {
             keys: wanted(Part::Programs).then_some((self.keys, self.times)),
             hold: if wanted(Part::Relay) { self.hold } else { 0 },
             strict: if wanted(Part::Strict) { self.hold } else { 0 },
+            kinds: others(&self.kinds)?,
             name: self.lab.name,
             keep: self.keep,
             log: self.log,
@@ -80,4 +84,18 @@ impl ClusterArgs {
         say::line(&lines);
         Ok(ExitCode::from(u8::from(!report.ok())))
     }
+}
+
+/// The kinds that are named, without the one that they are to meet: two of it are there.
+fn others(named: &[String]) -> anyhow::Result<Vec<Kind>> {
+    let mut kinds = match named {
+        [all] if all == "all" => Kind::ALL.to_vec(),
+        named => named
+            .iter()
+            .map(|name| name.parse())
+            .collect::<Result<_, _>>()
+            .map_err(anyhow::Error::msg)?,
+    };
+    kinds.retain(|kind| *kind != Kind::Tcp443);
+    Ok(kinds)
 }

@@ -50,6 +50,8 @@ pub(crate) fn done(name: &'static str, n: u8) -> Order {
         work: Work::Sleep(1),
     };
     let record = JobRecord {
+        project: None,
+        user: None,
         worth: None,
         left_seconds: None,
         id: JobId::from_bytes([n; 8]),
@@ -119,6 +121,7 @@ pub(crate) fn vain(n: u8) -> Order {
             figures: "3 of 4".into(),
         }],
         remedies: vec![],
+        closes_ms: None,
     });
     order
 }

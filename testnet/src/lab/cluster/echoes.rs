@@ -1,5 +1,5 @@
-//! What the echo program prints: a line for each question, with the time when it was sent and the
-//! microseconds to the answer, or `-`.
+//! What the echo program prints: a line for each question, with the time when it was sent, the
+//! microseconds to the answer, or `-`, and the rank that was asked.
 
 use serde::Serialize;
 
@@ -17,24 +17,41 @@ pub(crate) struct Echoes {
     pub(crate) median_us: Option<u64>,
 }
 
-/// When each question was sent, in milliseconds since 1970, and the microseconds to its answer. A
-/// line that is not whole yet, or makes no sense, is left out.
-pub(super) fn read(text: &str) -> Vec<(u64, Option<u64>)> {
+/// A question of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Question {
+    /// When it was sent, in milliseconds since 1970.
+    pub(super) at: u64,
+    /// Microseconds to its answer.
+    pub(super) took: Option<u64>,
+    /// The rank that was asked.
+    pub(super) to: u32,
+}
+
+/// The questions. A line that is not whole yet, or makes no sense, is left out.
+pub(super) fn read(text: &str) -> Vec<Question> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     let line = |line: &str| {
-        let (at, took) = line.split_once(' ')?;
-        Some((at.parse().ok()?, took.parse().ok()))
+        let mut words = line.split(' ');
+        let (at, took) = (words.next()?.parse().ok()?, words.next()?.parse().ok());
+        let to = words.next()?.parse().ok()?;
+        Some(Question { at, took, to })
     };
     whole.lines().filter_map(line).collect()
 }
 
 impl Echoes {
     /// Those sent from a time on and before another.
-    pub(super) fn between(all: &[(u64, Option<u64>)], from: u64, to: u64) -> Echoes {
-        let some = all.iter().filter(|(at, _)| (from..to).contains(at));
+    pub(super) fn between<'a>(
+        all: impl IntoIterator<Item = &'a Question, IntoIter: Clone>,
+        (from, to): (u64, u64),
+    ) -> Echoes {
+        let some = all
+            .into_iter()
+            .filter(|asked| (from..to).contains(&asked.at));
         let answered = some
             .clone()
-            .filter_map(|(at, took)| took.map(|took| (*at, took)));
+            .filter_map(|asked| Some((asked.at, asked.took?)));
         let times = answered.clone().map(|(at, _)| at).chain([to]);
         let mut echoes = Echoes {
             sent: some.count() as u64,
@@ -59,10 +76,10 @@ mod tests {
 
     #[test]
     fn echoes_are_counted_within_their_time() {
-        let text = "1000 500\n1100 -\n1200 -\n1900 700\nnonsense\n2000 600\n2100 5";
+        let text = "1000 500 1\n1100 - 1\n1200 - 2\n1900 700 1\nnonsense\n2000 600 1\n2100 5";
         let all = read(text);
         assert_eq!(all.len(), 5, "the last one is not whole");
-        let some = Echoes::between(&all, 1_000, 2_000);
+        let some = Echoes::between(&all, (1_000, 2_000));
         let expected = Echoes {
             sent: 4,
             lost: 2,
@@ -70,8 +87,10 @@ mod tests {
             median_us: Some(700),
         };
         assert_eq!(some, expected);
-        let none = Echoes::between(&all, 1_050, 1_850);
+        let none = Echoes::between(&all, (1_050, 1_850));
         assert_eq!((none.sent, none.lost, none.gap_ms), (2, 2, 800));
         assert_eq!(none.median_us, None);
+        let of_two = all.iter().filter(|asked| asked.to == 2);
+        assert_eq!(Echoes::between(of_two, (0, 3_000)).sent, 1);
     }
 }

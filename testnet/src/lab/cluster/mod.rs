@@ -9,8 +9,8 @@
 //!    the buyer pays: one of two nodes on public hosts that sell it. Echoes go over it for a while;
 //!    then the relay is killed; then one of the two sellers moves (`relayed`).
 //! 4. With two routers that let nothing out but TCP to port 443 the sellers behind them and one
-//!    behind a router of kind `cone` ask one another for echoes, over streams to a founder
-//!    (`strict`).
+//!    behind a router of each of some other kinds ask one another for echoes, over streams to a
+//!    founder (`strict`).
 
 mod echoes;
 mod relayed;

@@ -1,6 +1,6 @@
 //! Two sellers behind symmetric NATs, and a relay between them that the buyer pays.
 
-use super::echoes::{self, Echoes};
+use super::echoes::{self, Echoes, Question};
 use super::stage::{HOME, RELAYS, Stage, until};
 use crate::parallel::{ECHO, tools::built};
 use crate::say::Progress;
@@ -74,7 +74,7 @@ pub(super) async fn run(
     let (program, wall) = (program.display().to_string(), format!("{}s", seconds + 300));
     let buying = "run -n 2 --class small --max-price 20 --relay-price 60 --network --detach --time";
     let mut words: Vec<&str> = buying.split(' ').collect();
-    words.extend([wall.as_str(), "--", program.as_str()]);
+    words.extend([wall.as_str(), "--input", program.as_str(), "--", "./echo"]);
     let job = stage.order(&words).await?;
     let begun = until("the job to run", async || {
         Ok(Some(stage.job(&job).await?).filter(|job| job.state == JobState::Running))
@@ -82,7 +82,10 @@ pub(super) async fn run(
     .await?;
     let first = until("the first echo", async || {
         let all = said(stage, &job, 0).await?;
-        Ok(all.iter().find_map(|(at, took)| took.map(|_| *at)))
+        Ok(all
+            .iter()
+            .find(|asked| asked.took.is_some())
+            .map(|asked| asked.at))
     })
     .await?;
     let first_ms = first.saturating_sub(begun.running_ms.unwrap_or(first));
@@ -105,7 +108,7 @@ pub(super) async fn run(
     let relays = relays(stage).await?;
     stage.command(&["job", "cancel", &job]).await?;
     let order = |job: &JobRecord| (job.state.name().to_owned(), job.paid.to_string());
-    let echoes = |(from, to): (u64, u64)| Echoes::between(&all, from, to);
+    let echoes = |time: (u64, u64)| Echoes::between(&all, time);
     Ok(Relayed {
         seconds,
         first_ms,
@@ -118,11 +121,7 @@ pub(super) async fn run(
 }
 
 /// What a rank printed of its echoes.
-pub(super) async fn said(
-    stage: &Stage,
-    job: &str,
-    rank: u32,
-) -> anyhow::Result<Vec<(u64, Option<u64>)>> {
+pub(super) async fn said(stage: &Stage, job: &str, rank: u32) -> anyhow::Result<Vec<Question>> {
     let path = format!("/jobs/{job}/logs?rank={rank}&stream=stdout&from=0");
     let answer = stage.buyer().download(&path).await?;
     let bytes = client::body(answer, LINES).await?;

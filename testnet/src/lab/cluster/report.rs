@@ -96,6 +96,9 @@ fn of_strict(strict: &Strict) -> String {
     let asked = strict.echoes.iter();
     let asked = asked.map(|a| (format!("rank{} rank{}", a.from, a.to), &a.echoes));
     let mut text = of_ways(&strict.ways) + &of_echoes("ECHOES", asked);
+    for (rank, kind) in &strict.kinds {
+        text += &format!("rank{rank} is behind {kind}\n");
+    }
     text += &format!("all ways after {} ms\n", strict.ways_ms);
     text
 }

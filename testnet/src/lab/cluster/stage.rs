@@ -22,6 +22,8 @@ pub(crate) struct Options {
     pub(crate) hold: u64,
     /// Seconds of echoes where only TCP to port 443 leaves; 0 leaves this out.
     pub(crate) strict: u64,
+    /// The other kinds of network that meet such ones.
+    pub(crate) kinds: Vec<Kind>,
     /// Whether the nodes' folders stay.
     pub(crate) keep: bool,
     /// Log filter of the nodes.
@@ -33,10 +35,6 @@ pub(super) const BUYER: &str = "b5";
 /// The nodes that sell work, with their hosts: two behind each router, or one.
 const SELLERS: [(&str, &str); 4] = [("b1", "s1"), ("b2", "s2"), ("b3", "s3"), ("b4", "s4")];
 const TWO: [(&str, &str); 2] = [("b1", "s1"), ("b2", "s3")];
-/// Each behind a router of its own, of which the last one's lets UDP out; and one that only looks
-/// on.
-const STRICT: [(&str, &str); 3] = [("b1", "s1"), ("b2", "s3"), ("b3", "s5")];
-const IDLE: (&str, &str) = ("b4", "r1");
 /// The nodes that sell relaying to the two.
 pub(super) const RELAYS: [&str; 2] = ["b3", "b4"];
 /// The first seller's router.
@@ -53,11 +51,13 @@ pub(super) struct Stage {
     // Before the lab: its nodes end first.
     network: Network,
     lab: Lab,
+    sellers: Vec<Seller>,
 }
 
-fn topology(kind: Kind) -> anyhow::Result<Topology> {
+/// Networks and hosts, with one more network for each of some other kinds.
+fn topology(kind: Kind, others: &[Kind]) -> anyhow::Result<Topology> {
     let kind = kind.name();
-    Ok(Topology::parse(&format!(
+    let mut text = format!(
         r#"
         [networks.street]
         kind = "open"
@@ -70,38 +70,69 @@ fn topology(kind: Kind) -> anyhow::Result<Topology> {
         hosts = ["s3", "s4"]
         [networks.desk]
         kind = "cone"
-        hosts = ["buyer", "s5"]
+        hosts = ["buyer"]
         "#
-    ))?)
+    );
+    for (i, other) in others.iter().enumerate() {
+        let kind = other.name();
+        text += &format!("[networks.other{i}]\nkind = \"{kind}\"\nhosts = [\"o{i}\"]\n");
+    }
+    Ok(Topology::parse(&text)?)
+}
+
+/// A node that sells work.
+pub(super) struct Seller {
+    pub(super) name: String,
+    host: String,
+    /// Of its network.
+    pub(super) kind: Kind,
+}
+
+/// The nodes that sell: behind the two routers, and in networks of other kinds.
+fn sellers(kind: Kind, others: &[Kind]) -> Vec<Seller> {
+    let two = match kind {
+        Kind::Symmetric | Kind::Tcp443 => &TWO[..],
+        _ => &SELLERS[..],
+    };
+    let seller = |name: String, host: String, kind| Seller { name, host, kind };
+    let two = two
+        .iter()
+        .map(|(name, host)| seller((*name).into(), (*host).into(), kind));
+    // The names from b3 to b5 are taken: relays, or sellers behind the two, and the buyer.
+    let others = others.iter().enumerate();
+    let others = others.map(|(i, kind)| seller(format!("b{}", i + 6), format!("o{i}"), *kind));
+    two.chain(others).collect()
 }
 
 impl Stage {
     /// Builds and starts all of it. With routers of kind `symmetric` only one seller behind each
-    /// sells, and founders relay nothing for nothing; of kind `tcp443` as few sell, with one behind
-    /// a router that lets UDP out, and founders can be reached at TCP port 443.
+    /// sells, and founders relay nothing for nothing; of kind `tcp443` as few sell, with one in a
+    /// network of each of the other kinds, and founders can be reached at TCP port 443.
     pub(super) async fn up(
         kind: Kind,
         program: PathBuf,
         options: &Options,
         progress: &Progress,
     ) -> anyhow::Result<Stage> {
-        let lab = Lab::up(&options.name, topology(kind)?, program.clone(), progress)?;
         let (relayed, strict) = (kind == Kind::Symmetric, kind == Kind::Tcp443);
-        let sellers = match kind {
-            Kind::Symmetric => &TWO[..],
-            Kind::Tcp443 => &STRICT[..],
-            _ => &SELLERS[..],
-        };
-        let mut plan = Plan::local(&options.name, FOUNDERS, 5);
+        let others = if strict { &options.kinds[..] } else { &[] };
+        let topology = topology(kind, others)?;
+        let lab = Lab::up(&options.name, topology, program.clone(), progress)?;
+        let sellers = sellers(kind, others);
+        let mut plan = Plan::local(&options.name, FOUNDERS, 5 + others.len());
         plan.validators = vec![vec![]; FOUNDERS];
         plan.log.clone_from(&options.log);
         let founders = ["v1", "v2", "v3", "v4"]
             .into_iter()
             .zip(["p1", "p2", "p3", "p4"]);
-        let relays = RELAYS.into_iter().zip(["r1", "r2"]).filter(|_| relayed);
-        let idle = Some(IDLE).filter(|_| strict);
-        let all = founders.chain(sellers.iter().copied()).chain(relays);
-        for (name, host) in all.chain(idle).chain([(BUYER, "buyer")]) {
+        // They only look on where they sell no relaying.
+        let relays = RELAYS.into_iter().zip(["r1", "r2"]);
+        let relays = relays.filter(|_| relayed || strict);
+        let selling = sellers
+            .iter()
+            .map(|seller| (&seller.name[..], &seller.host[..]));
+        let all = founders.chain(selling).chain(relays);
+        for (name, host) in all.chain([(BUYER, "buyer")]) {
             let seat = lab.seat(host)?;
             let seat = if strict && name.starts_with('v') {
                 seat.also_at_443()
@@ -118,19 +149,24 @@ impl Stage {
         }
         let folder = RunFolder::create(&options.name)?;
         let network = Network::start(program, folder, plan, PATIENCE, progress).await?;
-        let mut stage = Stage { network, lab };
+        let mut stage = Stage {
+            network,
+            lab,
+            sellers,
+        };
         if options.keep {
             stage.network.keep_folder();
         }
-        for (seller, _) in sellers {
+        for seller in &stage.sellers {
             let unit = offer("small", 1, credits(2), None);
-            stage.sell(seller, unit).await?;
+            stage.sell(&seller.name, unit).await?;
         }
         for relay in RELAYS.into_iter().filter(|_| relayed) {
             let unit = offer("large", 1, credits(10), Some(credits(50)));
             stage.sell(relay, unit).await?;
         }
-        progress.tell(&format!("nine nodes, routers of kind {}", kind.name()));
+        let nodes = stage.network.plan().names().len();
+        progress.tell(&format!("{nodes} nodes, routers of kind {}", kind.name()));
         Ok(stage)
     }
 
@@ -148,6 +184,10 @@ impl Stage {
                 Err(_) => tokio::time::sleep(LOOK).await,
             }
         }
+    }
+
+    pub(super) fn sellers(&self) -> &[Seller] {
+        &self.sellers
     }
 
     pub(super) fn network(&self) -> &Network {

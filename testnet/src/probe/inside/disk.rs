@@ -1,15 +1,17 @@
 //! More of the disk than a job has bought. None writes more than [`MUCH`]; a file that could be
 //! written is held for a while, so that the watcher can see it.
 
-use super::attempt::{Answer, Probe, Reached, Refused, limit};
+use super::attempt::{Answer, Probe, Reached, Refused, limit, probe};
 use super::limits::{HOLD, PIECE, sleep};
-use super::raw::{Arg::N, call};
+use super::raw::{Arg::M, Arg::N, call};
 use crate::probe::env;
 use gridbay_node::executor::Limits;
+use gridbay_vnet::fds;
 use nix::libc;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::unix::net::UnixStream;
 
 /// The disk that the jobs of these probes may hold.
 const DISK: u64 = 24 << 20;
@@ -23,6 +25,12 @@ const FILES: u32 = 20_000;
 const FOLDER: u32 = 1_000;
 /// Folders inside one another: more than are allowed.
 const DEPTH: u32 = 400;
+/// Orders that read and write the attributes of a folder, and how many bytes these are.
+const GET: u64 = 0x801c_581f;
+const SET: u64 = 0x401c_5820;
+const ATTRIBUTES: usize = 28;
+/// The bytes of them that tell its project and whether it passes that on, and a bit of each.
+const PROJECT: [(usize, u8); 2] = [(12, 1), (1, 2)];
 /// Bytes of a stream that are kept.
 const OUTPUT: u64 = 1 << 20;
 
@@ -55,6 +63,15 @@ pub(crate) const PROBES: &[Probe] = &[
             Ok(call(libc::SYS_mmap, args).map(drop)?)
         }))
     }),
+    limit("disk-in-messages", disk, || match UnixStream::pair() {
+        Err(error) => Refused(error.to_string()),
+        // Nobody receives them.
+        Ok(pair) => held(files().try_for_each(|number| {
+            let file = nameless(number)?;
+            fds::send(&pair.0, b"f", &[file.as_fd()])
+        })),
+    }),
+    probe("disk-other-project", other_project),
     limit("deep-tree", disk, || {
         let made = (0..DEPTH).try_for_each(|_| {
             fs::create_dir("d")?;
@@ -87,6 +104,32 @@ pub(crate) const PROBES: &[Probe] = &[
 
 fn disk(limits: &mut Limits) {
     limits.disk_bytes = DISK;
+}
+
+/// Out of the project that a quota counts.
+fn other_project() -> Answer {
+    let folder = match File::open(".") {
+        Ok(folder) => folder,
+        Err(error) => return Refused(error.to_string()),
+    };
+    let fd = u64::try_from(folder.as_raw_fd()).unwrap_or(u64::MAX);
+    let order = |order, about: &mut [u8]| {
+        let args = &mut [N(fd), N(order), M(about)];
+        call(libc::SYS_ioctl, args)
+    };
+    let mut said = "none".to_owned();
+    for (at, bit) in PROJECT {
+        let mut about = [0; ATTRIBUTES];
+        let tried = order(GET, &mut about).and_then(|_| {
+            about[at] ^= bit;
+            order(SET, &mut about)
+        });
+        match tried {
+            Ok(_) => return Reached(format!("bit {bit} of byte {at} is another")),
+            Err(errno) => said = errno.to_string(),
+        }
+    }
+    Refused(said)
 }
 
 /// Numbers of the files that are too much together.

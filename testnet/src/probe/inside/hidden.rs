@@ -1,8 +1,8 @@
 //! Attempts to hold files where the count of a job may miss them.
 
-use super::attempt::{Answer, Probe, Reached, Refused, limit, text};
+use super::attempt::{Answer, Probe, REFUSED, Reached, Refused, limit, text};
 use super::limits::{HOLD, PIECE, sleep};
-use super::raw::{Arg::N, Arg::T, call, child, file};
+use super::raw::{Arg::N, Arg::T, call, child, file, wait};
 use nix::libc;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
@@ -65,7 +65,7 @@ fn moving() -> Answer {
         return Refused("nobody tells".to_owned());
     };
     let mut told = file(told);
-    let _writer = child(0, || fill(&here, &there));
+    let writer = child(0, || fill(&here, &there));
     let (begin, mut away, mut evaded) = (Instant::now(), false, 0);
     let mut events = [0; 4_096];
     while begin.elapsed() < HOLD * 2 {
@@ -79,7 +79,10 @@ fn moving() -> Answer {
         }
         std::thread::sleep(LOOK);
     }
-    Reached(format!("{evaded} counts evaded"))
+    match writer.map(wait) {
+        Ok(REFUSED) => Refused("a quota".to_owned()),
+        _ => Reached(format!("{evaded} counts evaded")),
+    }
 }
 
 /// Many folders: the first and the last in the order in which they are read.
@@ -91,14 +94,24 @@ fn folders() -> io::Result<(PathBuf, PathBuf)> {
     Ok((path(all.first()), path(all.last())))
 }
 
-/// Writes wherever the folder is.
+/// Writes wherever the folder is, until a quota refuses.
 fn fill(here: &Path, there: &Path) -> i32 {
     let piece = vec![1_u8; PIECE];
     for number in 0..MUCH / PIECE as u64 {
         let name = number.to_string();
-        while fs::write(here.join(&name), &piece).is_err()
-            && fs::write(there.join(&name), &piece).is_err()
-        {}
+        let quota = |error: &io::Error| error.kind() == io::ErrorKind::QuotaExceeded;
+        loop {
+            let written =
+                fs::write(here.join(&name), &piece).or_else(|error| match quota(&error) {
+                    true => Err(error),
+                    false => fs::write(there.join(&name), &piece),
+                });
+            match written {
+                Ok(()) => break,
+                Err(error) if quota(&error) => return REFUSED,
+                Err(_) => {}
+            }
+        }
         std::thread::sleep(LOOK * 25);
     }
     0

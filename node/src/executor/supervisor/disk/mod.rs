@@ -14,6 +14,9 @@
 //! its limit, as is one that hides something from the count. Bytes are those that the disk gave, so
 //! holes count nothing and links to one file once.
 //!
+//! Where a job has a quota of the kernel ([`quota`]), that tells all that the job has. A count adds
+//! only what nests too deep then, and nothing of what follows is needed.
+//!
 //! A job can move files behind a count's back. Room that the disk lost and the counts do not
 //! explain is a doubt. When it could matter, and every [`DOUBT`] anyway, the job's processes are at
 //! rest ([`Still`]) while it is counted again. A count during which they did not all rest settles
@@ -35,7 +38,9 @@ use std::time::{Duration, Instant};
 use nix::sys::statvfs::{Statvfs, statvfs};
 use nix::unistd::Pid;
 
+use super::super::job::files_for;
 use super::super::outcome::KillReason;
+use super::super::quota::{self, Size};
 use super::nameless;
 use super::still::{Rest, Still};
 use super::walk::Walk;
@@ -53,10 +58,6 @@ const COUNT: Duration = Duration::from_secs(5);
 const SHARE: u32 = 10;
 /// After a count there is none for so many times as long as it took at the least.
 const LEAST: u32 = 3;
-/// One file or folder for so many bytes of the limit, as file systems of that size have it.
-const BYTES_A_FILE: u64 = 16 * 1024;
-/// Files and folders that any job may have, and that none may exceed.
-const FILES: (u64, u64) = (16_384, 1 << 20);
 /// Parts of the floor, in eighths, below which jobs within their limit end: those that took
 /// nothing, and those that took all of it. The first is above the quarter at which the node gives
 /// its reserve back.
@@ -88,14 +89,23 @@ pub(super) struct Held {
     pub(super) blind: bool,
 }
 
-/// Files and folders of a job that may hold so many bytes.
-fn files_for(bytes: u64) -> u64 {
-    (bytes / BYTES_A_FILE).clamp(FILES.0, FILES.1)
+impl Held {
+    /// The same, by a quota that counts so much. It misses nothing.
+    fn by_quota(mut self, used: Size) -> Held {
+        self.bytes = self.bytes.max(used.bytes);
+        self.files = self.files.max(used.files);
+        self.blind = false;
+        self
+    }
 }
 
 /// The watch over one job.
 pub(super) struct Disk {
+    /// A folder that shows the file system as it is: one with a quota shows its limit.
+    around: PathBuf,
     roots: [PathBuf; 2],
+    /// Whether the job has a quota of the kernel.
+    quota: bool,
     bytes: u64,
     files: u64,
     /// Free bytes of the file system below which jobs end.
@@ -121,9 +131,18 @@ pub(super) struct Disk {
 
 impl Disk {
     /// Over the folders of a job that may hold so many bytes, on a machine that keeps `floor` bytes
-    /// free. `init`: a process below this one that is not the job's.
-    pub(super) fn new(roots: [PathBuf; 2], bytes: u64, floor: u64, init: Option<Pid>) -> Disk {
+    /// free. `around` is the folder that they are in, `init` a process below this one that is not
+    /// the job's.
+    pub(super) fn new(
+        around: &Path,
+        roots: [PathBuf; 2],
+        bytes: u64,
+        floor: u64,
+        init: Option<Pid>,
+    ) -> Disk {
         Disk {
+            quota: quota::is_there(&roots[0], around),
+            around: around.to_path_buf(),
             roots,
             bytes,
             files: files_for(bytes),
@@ -151,12 +170,12 @@ impl Disk {
         if now < self.next {
             return Ok(None);
         }
-        let found = statvfs(&self.roots[0])?;
+        let found = statvfs(&self.around)?;
         let free = free_of(&found);
         let short = free.0 < self.floor;
         if self.is_due(now, free, short) {
             let mut held = self.measure(self.floor / 2)?;
-            if self.doubts(&held, free, short) {
+            if !self.quota && self.doubts(&held, free, short) {
                 held = self.measure_at_rest()?;
             }
             self.take(held, free);
@@ -168,7 +187,7 @@ impl Disk {
         let until = Duration::from_millis(room.min(above) * 500 / FASTEST);
         self.next = Instant::now() + until.clamp(LOOK.0, LOOK.1);
         // Counting takes its time.
-        Ok(self.verdict(free_of(&statvfs(&self.roots[0])?).0))
+        Ok(self.verdict(free_of(&statvfs(&self.around)?).0))
     }
 
     /// Whether a count may have missed what matters.
@@ -271,8 +290,12 @@ impl Disk {
     /// Counts, unless there are fewer free bytes than so many.
     fn measure(&self, line: u64) -> io::Result<Held> {
         let mut count = Count::within(self.bytes, self.files);
-        count.line = line;
-        count.all(&self.roots, self.init)
+        count.line = Some((&self.around, line));
+        let held = count.all(&self.roots, self.init)?;
+        Ok(match quota::used(&self.roots[0], &self.around)? {
+            Some(used) => held.by_quota(used),
+            None => held,
+        })
     }
 }
 
@@ -299,22 +322,22 @@ fn free_of(found: &Statvfs) -> (u64, u64) {
     (bytes, found.files_available())
 }
 
-struct Count {
+struct Count<'a> {
     held: Held,
     /// Files with several names that were seen.
     linked: BTreeSet<(u64, u64)>,
     bounds: (u64, u64),
-    /// Free bytes below which the count ends.
-    line: u64,
+    /// Free bytes of a folder's file system below which the count ends.
+    line: Option<(&'a Path, u64)>,
 }
 
-impl Count {
-    fn within(bytes: u64, files: u64) -> Count {
+impl Count<'_> {
+    fn within(bytes: u64, files: u64) -> Self {
         Count {
             held: Held::default(),
             linked: BTreeSet::new(),
             bounds: (bytes, files),
-            line: 0,
+            line: None,
         }
     }
 
@@ -330,8 +353,10 @@ impl Count {
         Ok(self.held)
     }
 
-    fn is_short(&self, root: &Path) -> bool {
-        self.line > 0 && statvfs(root).is_ok_and(|found| free_of(&found).0 < self.line)
+    fn is_short(&self) -> bool {
+        self.line.is_some_and(|(folder, line)| {
+            line > 0 && statvfs(folder).is_ok_and(|found| free_of(&found).0 < line)
+        })
     }
 
     fn is_over(&self) -> bool {
@@ -358,7 +383,7 @@ impl Count {
             self.add(&meta);
             self.held.too_deep |= walk.too_deep;
             self.held.hidden |= walk.hidden;
-            self.held.cut = self.held.files.is_multiple_of(STEP) && self.is_short(root);
+            self.held.cut = self.held.files.is_multiple_of(STEP) && self.is_short();
             if self.is_over() {
                 break;
             }
@@ -370,7 +395,7 @@ impl Count {
     /// Files on a device that the job keeps and that no folder names.
     fn nameless(&mut self, root: &Path, init: Option<Pid>) -> io::Result<()> {
         let device = fs::metadata(root)?.dev();
-        let found = nameless::find(device, init, || self.is_short(root))?;
+        let found = nameless::find(device, init, || self.is_short())?;
         self.held.cut = found.cut;
         for (inode, bytes) in found.files {
             // A file that had several names a moment ago has been counted with them.

@@ -77,7 +77,7 @@ fn the_less_room_the_sooner_the_next_look() {
     let dir = tempfile::tempdir().unwrap();
     let wait = |bytes| {
         let roots = [dir.path().to_path_buf(), dir.path().to_path_buf()];
-        let mut disk = Disk::new(roots, bytes, 0, None);
+        let mut disk = Disk::new(dir.path(), roots, bytes, 0, None);
         assert_eq!(disk.look(Instant::now()).unwrap(), None);
         disk.next() - Instant::now()
     };
@@ -87,7 +87,7 @@ fn the_less_room_the_sooner_the_next_look() {
 
 fn disk_with(bytes: u64, held: u64, suspected: u64) -> Disk {
     let roots = [PathBuf::new(), PathBuf::new()];
-    let mut disk = Disk::new(roots, bytes, 800, None);
+    let mut disk = Disk::new(Path::new(""), roots, bytes, 800, None);
     disk.held.bytes = held;
     disk.suspected = suspected;
     disk
@@ -114,7 +114,8 @@ fn who_took_the_room_ends_before_who_is_within_its_limit() {
     assert!(gone(599, 1_000, 0) && gone(599, 500, 500) && !gone(599, 900, 0));
     assert!(gone(449, 500, 0) && !gone(450, 500, 0) && !gone(449, 400, 0));
     assert!(gone(299, 0, 0) && !gone(300, 0, 0));
-    let none = Disk::new([PathBuf::new(), PathBuf::new()], 1_000, 0, None);
+    let roots = [PathBuf::new(), PathBuf::new()];
+    let none = Disk::new(Path::new(""), roots, 1_000, 0, None);
     assert_eq!(none.verdict(0), None);
     assert_eq!(
         disk_with(1_000, 1_001, 0).verdict(9_999),
@@ -156,6 +157,27 @@ fn only_who_cannot_be_seen_through_is_suspected_of_what_the_disk_lost() {
 }
 
 #[test]
+fn a_quota_tells_what_a_count_missed() {
+    let counted = Held {
+        bytes: 100,
+        files: 7,
+        too_deep: true,
+        blind: true,
+        ..Held::default()
+    };
+    let used = |bytes, files| counted.by_quota(Size { bytes, files });
+    let seen = |bytes, files| Held {
+        bytes,
+        files,
+        blind: false,
+        ..counted
+    };
+    assert_eq!(used(500, 9), seen(500, 9));
+    // A job may write between its count and the quota's.
+    assert_eq!(used(90, 3), seen(100, 7));
+}
+
+#[test]
 fn a_count_without_rest_settles_nothing_and_who_never_rests_hides() {
     let mut disk = disk_with(1_000, 0, 0);
     disk.doubt = 500;
@@ -186,7 +208,7 @@ fn a_job_that_never_rests_is_ended() {
     let _child = odd::Child::that_goes_on();
     let dir = tempfile::tempdir().unwrap();
     let roots = [dir.path().to_path_buf(), dir.path().to_path_buf()];
-    let mut disk = Disk::new(roots, 1 << 20, 0, None);
+    let mut disk = Disk::new(dir.path(), roots, 1 << 20, 0, None);
     let (began, mut counts) = (Instant::now(), 1);
     // On a busy machine a count may fall between two of the child's timers: that one is whole.
     while !disk.measure_at_rest().unwrap().hidden {

@@ -75,6 +75,7 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
         gone: None,
         deadline: Some(Instant::now() + SETUP),
         disk: Disk::new(
+            folder.path(),
             [folder.work(), folder.tmp()],
             launch.spec.limits.disk_bytes,
             launch.floor,

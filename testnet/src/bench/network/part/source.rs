@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 const CONGESTION: &str = "cubic";
 /// Until the first echo.
 const PATIENCE: Duration = Duration::from_secs(12);
+/// For one connection to stand.
+const TRY: Duration = Duration::from_secs(1);
 /// Echoes with nothing else, and between them.
 const IDLE: (u32, Duration) = (50, Duration::from_millis(20));
 /// Between echoes beside a flow, of which the first ones are left out.
@@ -143,7 +145,9 @@ fn first_echo(to: IpAddr) -> anyhow::Result<Pinger> {
 fn connect(to: IpAddr, port: u16) -> anyhow::Result<TcpStream> {
     let mut last = None;
     for _ in 0..50 {
-        match TcpStream::connect((to, port)) {
+        // A first segment that leaves before the device has its address keeps the wrong source,
+        // and is never answered.
+        match TcpStream::connect_timeout(&SocketAddr::new(to, port), TRY) {
             Ok(stream) => return Ok(stream),
             Err(error) => last = Some(error),
         }

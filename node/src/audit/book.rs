@@ -1,0 +1,271 @@
+//! The files of the log: `audit/` in the data folder, a file for so many bytes of lines, named by
+//! the number of its first line.
+//!
+//! `head` names the last line. It is written after it, so after a power cut the log can be ahead of
+//! it, never behind, unless lines were taken away.
+
+use super::chain::{self, Break, Head};
+use super::line::{Line, Outcome, Who};
+use crate::store::orders::private_folder;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Bytes of a file, after which the next one begins.
+const FILE_BYTES: u64 = 1 << 20;
+/// Files kept.
+const FILES: usize = 16;
+/// Name of the file that names the last line.
+const HEAD: &str = "head";
+/// End of the names of the others.
+const END: &str = ".jsonl";
+
+/// An action that is to be a line.
+#[derive(Clone, Debug)]
+pub(crate) struct Action {
+    /// The one that acts.
+    pub(crate) who: Who,
+    /// The action.
+    pub(crate) what: String,
+    /// Its address.
+    pub(crate) place: Option<String>,
+    /// Named fields.
+    pub(crate) detail: BTreeMap<String, String>,
+    /// Its outcome.
+    pub(crate) outcome: Outcome,
+    /// The status of the answer.
+    pub(crate) status: Option<u16>,
+}
+
+/// The log of one node. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Book {
+    folder: PathBuf,
+    inner: Arc<Mutex<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    last: Option<Head>,
+    /// The file that takes lines, and its bytes.
+    open: Option<(File, u64)>,
+    /// Lines that could not be written since the last one.
+    lost: u64,
+    file_bytes: u64,
+}
+
+/// A log that was read.
+#[derive(Debug)]
+pub(crate) struct Read {
+    /// Its lines up to the break, ascending.
+    pub(crate) lines: Vec<Line>,
+    /// Where it stops being whole.
+    pub(crate) broken: Option<Break>,
+}
+
+impl Book {
+    /// The log in a data folder. A line tells that the node begins, and whether the log was whole.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn open(home: &Path) -> io::Result<Book> {
+        Book::with_bytes(home, FILE_BYTES)
+    }
+
+    fn with_bytes(home: &Path, file_bytes: u64) -> io::Result<Book> {
+        let folder = home.join("audit");
+        private_folder(&folder)?;
+        mend(&folder)?;
+        let read = read(&folder, |_| ())?;
+        // What cannot be followed stays where it is; the chain goes on from the head if there is
+        // one, so that the break remains a break.
+        let last = head(&folder)?.max(read.last);
+        let book = Book {
+            folder,
+            inner: Arc::new(Mutex::new(Inner {
+                last,
+                open: None,
+                lost: 0,
+                file_bytes,
+            })),
+        };
+        let version = ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
+        let whole = match read.broken {
+            None => "whole".to_owned(),
+            Some(broken) => format!("{broken:?}").to_ascii_lowercase(),
+        };
+        book.write(Action {
+            who: Who::Node,
+            what: "node begins".to_owned(),
+            place: None,
+            detail: [version, ("log".to_owned(), whole)].into(),
+            outcome: Outcome::Done,
+            status: None,
+        });
+        Ok(book)
+    }
+
+    /// Writes a line, onto the disk. Where that fails, the log of the node says so, and the next
+    /// line that can be written tells how many are missing.
+    pub(crate) fn write(&self, action: Action) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = inner.write(&self.folder, action) {
+            inner.lost += 1;
+            // Where the next line goes is found out anew.
+            inner.open = None;
+            tracing::error!(%error, "an action is missing in the audit log");
+        }
+    }
+}
+
+impl Inner {
+    fn write(&mut self, folder: &Path, action: Action) -> io::Result<()> {
+        let (seq, prev) = self.last.clone().unwrap_or_default();
+        let mut detail = action.detail;
+        if self.lost > 0 {
+            detail.insert("lines_lost_before".to_owned(), self.lost.to_string());
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let line = Line {
+            seq: seq + 1,
+            time_ms: u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX),
+            who: action.who,
+            what: action.what,
+            place: action.place,
+            detail,
+            outcome: action.outcome,
+            status: action.status,
+            prev,
+        };
+        let (mut text, hash) = chain::seal(&line)?;
+        text.push('\n');
+        let (mut file, bytes) = self.file(folder, line.seq)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+        let bytes = bytes.saturating_add(text.len() as u64);
+        self.open = (bytes < self.file_bytes).then_some((file, bytes));
+        fs::write(folder.join(HEAD), format!("{} {hash}\n", line.seq))?;
+        (self.last, self.lost) = (Some((line.seq, hash)), 0);
+        Ok(())
+    }
+
+    /// The file that takes the line of a number, and its bytes.
+    fn file(&mut self, folder: &Path, seq: u64) -> io::Result<(File, u64)> {
+        if let Some(open) = self.open.take() {
+            return Ok(open);
+        }
+        let mut files = files(folder)?;
+        let newest = files.last().filter(|(first, path)| {
+            *first <= seq && fs::metadata(path).is_ok_and(|m| m.len() < self.file_bytes)
+        });
+        let path = match newest {
+            Some((_, path)) => path.clone(),
+            None => {
+                let path = folder.join(format!("{seq:012}{END}"));
+                files.push((seq, path.clone()));
+                path
+            }
+        };
+        for (_, old) in files.iter().rev().skip(FILES) {
+            fs::remove_file(old)?;
+        }
+        let mut options = OpenOptions::new();
+        let file = options.append(true).create(true).mode(0o600).open(path)?;
+        let bytes = file.metadata()?.len();
+        Ok((file, bytes))
+    }
+}
+
+/// The files of a log, by the numbers of their first lines.
+fn files(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let first = name.to_str().and_then(|name| name.strip_suffix(END));
+        if let Some(first) = first.and_then(|first| first.parse().ok()) {
+            found.push((first, entry.path()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Takes away a line that a power cut left half: its action was never answered, and `head` does not
+/// name it.
+fn mend(folder: &Path) -> io::Result<()> {
+    let Some((_, path)) = files(folder)?.pop() else {
+        return Ok(());
+    };
+    let bytes = fs::read(&path)?;
+    let whole = bytes
+        .iter()
+        .rposition(|b| *b == b'\n')
+        .map_or(0, |at| at + 1);
+    if whole < bytes.len() {
+        let file = OpenOptions::new().write(true).open(&path)?;
+        file.set_len(whole as u64)?;
+        file.sync_data()?;
+    }
+    Ok(())
+}
+
+/// The last line, by the file that names it.
+fn head(folder: &Path) -> io::Result<Option<Head>> {
+    let text = match fs::read_to_string(folder.join(HEAD)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let read = text.trim_end().split_once(' ');
+    Ok(read.and_then(|(seq, hash)| Some((seq.parse().ok()?, hash.to_owned()))))
+}
+
+/// A log as far as it is whole.
+struct Followed {
+    last: Option<Head>,
+    broken: Option<Break>,
+}
+
+fn read(folder: &Path, mut take: impl FnMut(Line)) -> io::Result<Followed> {
+    let mut last = None;
+    for (_, path) in files(folder)? {
+        let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+        if let Err(broken) = chain::follow(&text, &mut last, &mut take) {
+            let broken = Some(broken);
+            return Ok(Followed { last, broken });
+        }
+    }
+    let at = last.as_ref().map_or(0, |(seq, _)| *seq);
+    let broken = match head(folder)? {
+        Some((named, _)) if named > at => Some(Break::End(at, named)),
+        Some((named, hash)) if named == at && last.as_ref().is_some_and(|(_, l)| *l != hash) => {
+            Some(Break::Gap(at.saturating_sub(1)))
+        }
+        _ => None,
+    };
+    Ok(Followed { last, broken })
+}
+
+/// Reads the log in a data folder, whether its node runs or not; `None` if there is none.
+pub(crate) fn read_log(home: &Path, from_ms: u64) -> io::Result<Option<Read>> {
+    let folder = home.join("audit");
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let mut lines = Vec::new();
+    let followed = read(&folder, |line| {
+        if line.time_ms >= from_ms {
+            lines.push(line);
+        }
+    })?;
+    let broken = followed.broken;
+    Ok(Some(Read { lines, broken }))
+}
+
+#[cfg(test)]
+mod tests;

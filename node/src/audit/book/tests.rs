@@ -1,0 +1,116 @@
+use super::*;
+
+fn action(what: &str) -> Action {
+    Action {
+        who: Who::Token {
+            name: None,
+            scope: None,
+        },
+        what: what.to_owned(),
+        place: None,
+        detail: BTreeMap::new(),
+        outcome: Outcome::Done,
+        status: Some(200),
+    }
+}
+
+fn whole(home: &Path) -> Vec<Line> {
+    let read = read_log(home, 0).unwrap().unwrap();
+    assert_eq!(read.broken, None);
+    read.lines
+}
+
+#[test]
+fn lines_follow_one_another_across_starts_and_files() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(read_log(dir.path(), 0).unwrap().is_none());
+    for start in 0..3u64 {
+        let book = Book::with_bytes(dir.path(), 2_000).unwrap();
+        for _ in 0..20 {
+            book.write(action("POST /jobs"));
+        }
+        let lines = whole(dir.path());
+        assert_eq!(lines.len() as u64, (start + 1) * 21);
+        let begins = lines.iter().filter(|line| line.who == Who::Node);
+        assert!(begins.clone().all(|line| line.detail["log"] == "whole"));
+        assert_eq!(begins.count() as u64, start + 1);
+    }
+    let files = files(&dir.path().join("audit")).unwrap();
+    assert!(files.len() > 3, "{files:?}");
+    for (_, path) in files {
+        use std::os::unix::fs::PermissionsExt as _;
+        let meta = fs::metadata(path).unwrap();
+        assert!(meta.len() < 2_500 && meta.permissions().mode() & 0o777 == 0o600);
+    }
+}
+
+#[test]
+fn the_oldest_files_go_and_what_is_left_is_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::with_bytes(dir.path(), 1).unwrap();
+    for _ in 0..30 {
+        book.write(action("POST /jobs"));
+    }
+    let lines = whole(dir.path());
+    assert_eq!((lines.len(), lines[0].seq), (FILES, 31 - FILES as u64 + 1));
+    let last = lines.last().unwrap().time_ms;
+    let late = read_log(dir.path(), last + 1).unwrap().unwrap();
+    assert!(late.lines.is_empty() && late.broken.is_none());
+}
+
+#[test]
+fn a_line_that_was_half_written_is_no_break() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::open(dir.path()).unwrap();
+    book.write(action("POST /jobs"));
+    drop(book);
+    let (_, path) = files(&dir.path().join("audit")).unwrap().pop().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{text}{}", &text[..40])).unwrap();
+    drop(Book::open(dir.path()).unwrap());
+    let lines = whole(dir.path());
+    assert_eq!((lines.len(), &lines[2].detail["log"][..]), (3, "whole"));
+}
+
+#[test]
+fn a_cut_is_seen_wherever_it_is_and_stays() {
+    for cut in ["line", "end", "file", "half"] {
+        let dir = tempfile::tempdir().unwrap();
+        let book = Book::with_bytes(dir.path(), 1_000).unwrap();
+        for _ in 0..12 {
+            book.write(action("POST /ledger/transfer"));
+        }
+        drop(book);
+        let files = files(&dir.path().join("audit")).unwrap();
+        let (_, middle) = &files[files.len() / 2];
+        let text = fs::read_to_string(middle).unwrap();
+        match cut {
+            "line" => fs::write(middle, text.split_once('\n').unwrap().1).unwrap(),
+            "file" => fs::remove_file(middle).unwrap(),
+            "half" => fs::write(middle, &text[..text.len() / 2]).unwrap(),
+            _ => {
+                for (_, path) in &files[files.len() / 2..] {
+                    fs::remove_file(path).unwrap();
+                }
+            }
+        }
+        let read = read_log(dir.path(), 0).unwrap().unwrap();
+        let broken = read.broken.unwrap_or_else(|| panic!("{cut}"));
+        assert_eq!(cut == "end", matches!(broken, Break::End(..)), "{broken:?}");
+        // The node begins all the same, tells it, and no later line hides it.
+        let book = Book::with_bytes(dir.path(), 1_000).unwrap();
+        book.write(action("POST /jobs"));
+        let read = read_log(dir.path(), 0).unwrap().unwrap();
+        assert!(read.broken.is_some(), "{cut}");
+        let all = files_text(&dir.path().join("audit"));
+        let begins = all.lines().rev().find(|l| l.contains("node begins"));
+        assert!(!begins.unwrap().contains("\"log\":\"whole\""), "{cut}");
+    }
+}
+
+fn files_text(folder: &Path) -> String {
+    let files = files(folder).unwrap().into_iter();
+    files
+        .map(|(_, path)| fs::read_to_string(path).unwrap())
+        .collect()
+}

@@ -1,0 +1,149 @@
+//! The middleware that writes down what requests change.
+
+use super::book::{Action, Book};
+use super::detail;
+use super::line::{Outcome, Who};
+use crate::api::intake::whole;
+use crate::api::peer::Caller;
+use crate::api::{ApiError, Bearer};
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::Response;
+use std::collections::BTreeMap;
+
+/// Addresses that take something other than a question for an address, and change nothing: they
+/// compute, look, or carry bytes of what was allowed before.
+const QUESTIONS: [&str; 8] = [
+    "/bids/suggest",
+    "/clusters/{id}/ranks/{rank}",
+    "/find",
+    "/leases/{id}/stream",
+    "/peers/find",
+    "/peers/ping",
+    "/prospects",
+    "/quote",
+];
+/// Such actions bring files, of which nothing is told.
+const FILES: &str = " /content";
+/// Begins the actions of forms of the web pages.
+const PAGE: &str = "page ";
+/// Characters of an address at the most.
+const CHARS: usize = 200;
+
+/// A line about an action whose end is not known yet. If nobody waits for that end any more, it is
+/// written as it stands: the action may have been done in part.
+struct Pending {
+    book: Book,
+    action: Option<Action>,
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(action) = self.action.take() {
+            self.book.write(action);
+        }
+    }
+}
+
+impl Pending {
+    /// Writes down what came of it, before the answer leaves.
+    async fn ends(mut self, status: StatusCode, replayed: bool) {
+        let Some(mut action) = self.action.take() else {
+            return;
+        };
+        action.outcome = match status {
+            status if status.is_server_error() => Outcome::Failed,
+            status if status.is_client_error() => Outcome::Refused,
+            _ => Outcome::Done,
+        };
+        action.status = Some(status.as_u16());
+        if replayed {
+            action
+                .detail
+                .insert("replayed".to_owned(), "true".to_owned());
+        }
+        let book = self.book.clone();
+        // The line is written even if nobody waits for it.
+        let _written = tokio::task::spawn_blocking(move || book.write(action)).await;
+    }
+}
+
+/// The middleware. Sessions of the web pages are told by what [`Who`] their gate leaves.
+pub(crate) async fn record(
+    State(book): State<Book>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let Some(mut action) = action(&request) else {
+        return Ok(next.run(request).await);
+    };
+    let is_file = action.what.contains(FILES);
+    let (parts, body) = request.into_parts();
+    let body = match is_file {
+        true => Ok(body),
+        false => match whole(body).await {
+            Ok(bytes) => {
+                action.detail = match action.what.starts_with(PAGE) {
+                    true => detail::of_form(bytes.clone()).await,
+                    false => detail::of(&bytes),
+                };
+                Ok(Body::from(bytes))
+            }
+            Err(error) => Err(error),
+        },
+    };
+    let pending = Pending {
+        book,
+        action: Some(action),
+    };
+    let body = match body {
+        Ok(body) => body,
+        Err(error) => {
+            pending.ends(error.code.status(), false).await;
+            return Err(error);
+        }
+    };
+    let response = next.run(Request::from_parts(parts, body)).await;
+    let replayed = response.headers().contains_key("idempotency-replayed");
+    pending.ends(response.status(), replayed).await;
+    Ok(response)
+}
+
+/// The action that a request asks for; `None` if it changes nothing, whatever comes of it.
+fn action(request: &Request) -> Option<Action> {
+    let route = request.extensions().get::<MatchedPath>()?.as_str();
+    let of_api = route.strip_prefix("/api/v1");
+    let route = of_api.unwrap_or(route);
+    let reads = [Method::GET, Method::HEAD, Method::OPTIONS];
+    if reads.contains(request.method()) || QUESTIONS.contains(&route) {
+        return None;
+    }
+    let door = if of_api.is_some() { "" } else { PAGE };
+    let path = request.uri().path().chars().take(CHARS).collect();
+    Some(Action {
+        who: who(request),
+        what: format!("{door}{} {route}", request.method()),
+        place: route.contains('{').then_some(path),
+        detail: BTreeMap::new(),
+        outcome: Outcome::Failed,
+        status: None,
+    })
+}
+
+fn who(request: &Request) -> Who {
+    let extensions = request.extensions();
+    if let Some(who) = extensions.get::<Who>() {
+        return who.clone();
+    }
+    if let Some(Caller { uid, pid }) = extensions.get() {
+        let (uid, pid) = (*uid, *pid);
+        return Who::Socket { uid, pid };
+    }
+    let bearer = extensions.get::<Bearer>();
+    Who::Token {
+        name: bearer.and_then(|bearer| bearer.name.clone()),
+        scope: bearer.map(|bearer| bearer.scope.name().to_owned()),
+    }
+}

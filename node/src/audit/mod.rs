@@ -1,0 +1,23 @@
+//! The log of actions: who changed what on this node, when, and what came of it.
+//!
+//! 1. Every request that may change something is a line ([`line`]): those of the API, by whichever
+//!    door, forms of the web pages, and orders of the node's owner from afar. It is on disk before
+//!    the answer leaves.
+//! 2. Each line holds the hash of the one before it, so that a line that is changed, missing or put
+//!    in between is seen (`chain`). The file `head` names the last one, for lines missing at the
+//!    end.
+//! 3. Files are bounded in size and number; the oldest go (`book`).
+//!
+//! Of a request the line has its address and few named fields of its body, such as an amount; never
+//! a program, its environment, a note, a token or a key.
+
+mod book;
+mod chain;
+mod detail;
+pub(crate) mod layer;
+mod line;
+
+pub use book::Book;
+pub(crate) use book::{Action, read_log};
+pub(crate) use chain::Break;
+pub use line::{Line, Outcome, Who};

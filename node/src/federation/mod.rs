@@ -1,0 +1,5 @@
+//! The federation: its members, the validators that sign its blocks, and its rules.
+
+mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;

@@ -1,0 +1,118 @@
+//! The proof of an account's payments in a block, for strangers: the block's header, the signatures
+//! under it, and the way from each payment to the header's root of effects.
+
+use super::blocks::{decode, read_block};
+use super::types::{EffectProof, PaymentProof, ProvedPayment};
+use crate::api::Answer;
+use crate::api::types::Hex;
+use crate::backend::NodeBackend;
+use crate::backend::failure::{internal, no_account, not_found};
+use gridbay_ledger::log::Log;
+use gridbay_protocol::codec;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::payment::{Posting, Purse};
+
+/// Payments of one block that are proved at the most.
+const PAYMENTS: usize = 256;
+
+impl NodeBackend {
+    /// Proves the payments of an account, this node's without one, in the block of a height.
+    pub async fn payment_proof(
+        &self,
+        account: Option<AccountId>,
+        height: u64,
+    ) -> Answer<PaymentProof> {
+        let looked = self.query(move |core| {
+            let account = account.or(core.account()).ok_or_else(no_account)?;
+            let decided = read_block(core, height)?;
+            let set = core.state().validators().clone();
+            let effects = core.host().effect_bytes(height);
+            Ok::<_, crate::api::ApiError>((account, decided, set, effects))
+        });
+        let (account, decided, set, effects) = looked.await??;
+        let effects =
+            decode(&effects).ok_or_else(|| internal("reading effects", "damaged index"))?;
+        let payments = payments(&account, &effects);
+        if payments.is_empty() {
+            let why = format!("no money of account {account} moved in block {height}");
+            return Err(not_found(why, "see gridbay ledger history"));
+        }
+        Ok(PaymentProof {
+            account,
+            height,
+            header: Hex(codec::encode(&decided.block.header)),
+            certificate: Hex(codec::encode(&decided.certificate)),
+            validators: Hex(codec::encode(&set)),
+            payments,
+        })
+    }
+}
+
+/// Whether a posting moves an account's own money.
+pub(crate) fn is_of(account: &AccountId, posting: &Posting) -> bool {
+    let own = Purse::Account(*account);
+    posting.from == own || posting.to == own
+}
+
+fn payments(account: &AccountId, effects: &[Effect]) -> Vec<ProvedPayment> {
+    let log: Log = effects.iter().map(Effect::leaf).collect();
+    let size = log.len();
+    let payment = |(index, effect): (u64, &Effect)| {
+        let Effect::Posting(posting) = effect else {
+            return None;
+        };
+        if !is_of(account, posting) {
+            return None;
+        }
+        let proof = log.inclusion_proof(index, size).ok()?;
+        Some(ProvedPayment {
+            posting: *posting,
+            proof: Hex(codec::encode(&EffectProof { index, size, proof })),
+        })
+    };
+    let all = (0u64..).zip(effects).filter_map(payment);
+    all.take(PAYMENTS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::effect::OrderEnd;
+    use gridbay_protocol::ids::OrderId;
+    use gridbay_protocol::payment::Reason;
+    use gridbay_protocol::units::Credits;
+
+    /// Effects of a block: a payment to this account, and things beside it.
+    fn effects(account: AccountId) -> Vec<Effect> {
+        let order = OrderId([3; 32]);
+        let pay = |to| {
+            Effect::Posting(Posting {
+                from: Purse::Escrow(order),
+                to: Purse::Account(to),
+                amount: Credits::from_micros(5).unwrap(),
+                reason: Reason::Release,
+                order: Some(order),
+            })
+        };
+        let end = OrderEnd::Served;
+        vec![
+            pay(AccountId([9; 32])),
+            Effect::Order { order, end },
+            pay(account),
+        ]
+    }
+
+    #[test]
+    fn only_payments_of_the_account_are_proved() {
+        let account = AccountId([1; 32]);
+        let proved = payments(&account, &effects(account));
+        let [only] = &proved[..] else {
+            panic!("{proved:?}");
+        };
+        let proof: EffectProof = codec::decode(&only.proof.0, 4_096).unwrap();
+        assert_eq!((proof.index, proof.size), (2, 3));
+        let many = vec![effects(account)[2].clone(); PAYMENTS + 9];
+        assert_eq!(payments(&account, &many).len(), PAYMENTS);
+    }
+}

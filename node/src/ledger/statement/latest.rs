@@ -1,0 +1,103 @@
+//! The newest part of an account's past, as a statement has it: bounded, however long the past is.
+
+use super::fold::{self, Entry, Purses};
+use super::handle::{LINES, Walked, start};
+use super::types::Moved;
+use crate::api::Answer;
+use crate::api::types::Signed;
+use crate::backend::NodeBackend;
+use crate::ledger::handle::movement;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::units::MS_PER_HOUR;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lines of history read at the most: a movement behind that many others is not found.
+const LINES_MOST: usize = 64 * LINES;
+
+/// Income by the hour.
+#[derive(Debug, Default)]
+pub(crate) struct Incomes {
+    /// By hours since 1970; hours without any are missing.
+    pub(crate) hours: BTreeMap<u64, Signed>,
+    /// The hour from which on they are whole; `None` if all are.
+    pub(crate) whole_from: Option<u64>,
+}
+
+impl NodeBackend {
+    /// The last movements of an account's free balance, newest first, with the balance after each;
+    /// of the node's own account if `None`.
+    pub(crate) async fn latest(
+        &self,
+        account: Option<AccountId>,
+        limit: usize,
+    ) -> Answer<Vec<Moved>> {
+        let start = self.query(move |core| start(core, account)).await??;
+        let (account, own) = (start.account, Purse::Account(start.account));
+        let moves = move |(_, posting): &&(_, Posting)| posting.from == own || posting.to == own;
+        let enough = |walked: &Walked| {
+            let found = walked.found.iter().filter(moves).count();
+            found >= limit || walked.lines >= LINES_MOST
+        };
+        let walked = self.walk(account, start.height, enough).await?;
+        let found: Vec<_> = walked
+            .found
+            .iter()
+            .filter(moves)
+            .take(limit)
+            .copied()
+            .collect();
+        let times = self.block_times(found.iter().map(|(at, _)| at.0)).await?;
+        let mut amounts = start.amounts;
+        self.query(move |core| {
+            let purses = Purses {
+                account,
+                orders: &BTreeSet::new(),
+            };
+            let moved = |((height, _), posting): &((u64, u32), _)| {
+                let time_ms = times.get(height).copied().unwrap_or(0);
+                let after = i64::try_from(amounts.free).unwrap_or(i64::MAX);
+                purses.undo(&mut amounts, posting);
+                Moved {
+                    movement: movement(core.state(), &account, *height, time_ms, posting),
+                    balance: Signed(after),
+                }
+            };
+            found.iter().map(moved).collect()
+        })
+        .await
+    }
+
+    /// The income of the node's own account by the hour, from its last lines of history.
+    pub(crate) async fn incomes(&self, lines: usize) -> Answer<Incomes> {
+        let start = self.query(move |core| start(core, None)).await??;
+        let enough = |walked: &Walked| walked.lines >= lines;
+        let walked = self.walk(start.account, start.height, enough).await?;
+        let heights = walked.found.iter().map(|(at, _)| at.0);
+        let times = self.block_times(heights.chain([walked.oldest.0]).filter(|at| *at > 0));
+        let times = times.await?;
+        let time = |height: u64| times.get(&height).copied().unwrap_or(0);
+        let entries: Vec<Entry> = walked
+            .found
+            .iter()
+            .map(|(place, posting)| Entry {
+                place: *place,
+                time_ms: time(place.0),
+                posting: *posting,
+            })
+            .collect();
+        let purses = Purses {
+            account: start.account,
+            orders: &walked.own,
+        };
+        let hours = fold::changes(&purses, &entries, |ms| ms / MS_PER_HOUR);
+        let income = |(hour, change): (u64, fold::Changes)| {
+            let units = i64::try_from(change.units).ok()?;
+            (units != 0).then_some((hour, Signed(units)))
+        };
+        Ok(Incomes {
+            hours: hours.into_iter().filter_map(income).collect(),
+            whole_from: (!walked.whole).then(|| time(walked.oldest.0) / MS_PER_HOUR + 1),
+        })
+    }
+}

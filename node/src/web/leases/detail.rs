@@ -1,0 +1,417 @@
+//! One lease: its nodes, its network, the job on it, and how it is prolonged and ended.
+
+use super::clusters::{self, left, more};
+use super::net;
+use crate::api::Answer;
+use crate::api::scope::needed;
+use crate::api::types::{ClusterRecord, JobRecord, LeaseNet, LeaseNode, LeaseView};
+use crate::backend::{Node, NodeBackend, wall_ms};
+use crate::cli::text::{nodes, span};
+use crate::web::command::command;
+use crate::web::failure::{Failure, Shown};
+use crate::web::figures::{NONE, clock, count, money, money_or_none, short};
+use crate::web::form::{Nothing, Sent};
+use crate::web::jobs::state;
+use crate::web::parts::{Panel, cli, column, pill, stat, table};
+use crate::web::session::Who;
+use crate::web::shell::{Frame, Page};
+use axum::Extension;
+use axum::extract::{Path, State};
+use axum::response::{Html, Redirect};
+use maud::{Markup, html};
+
+/// Nodes shown at the most.
+const NODES: usize = 64;
+/// Bytes of a command line that is told to be run again, at the most.
+const ARGV: usize = 200;
+/// The address of the API whose scope the end of a cluster asks for.
+const END: &str = "/clusters/{id}/end";
+
+/// What the page shows.
+struct Detail {
+    lease: LeaseView,
+    /// This node's own job on it.
+    job: Option<JobRecord>,
+    /// The same as a cluster, if it is one.
+    cluster: Option<ClusterRecord>,
+    net: Answer<LeaseNet>,
+}
+
+/// The handler.
+pub(in crate::web) async fn show(
+    State(node): State<Node>,
+    Extension(who): Extension<Who>,
+    Path(id): Path<String>,
+) -> Shown {
+    let (frame, page) = (Frame::of(&node).await?, Detail::of(&node, id).await?);
+    Ok(Html(page.render(&frame, &who).into_string()))
+}
+
+/// The page that asks whether a cluster is given up.
+pub(in crate::web) async fn ask(
+    State(node): State<Node>,
+    Extension(who): Extension<Who>,
+    Path(id): Path<String>,
+) -> Shown {
+    who.may(needed("post", END))?;
+    let frame = Frame::of(&node).await?;
+    let cluster = node.cluster(node.meant_job(id).await?).await?;
+    let line = format!("gridbay cluster end {}", cluster.id);
+    let page = Page {
+        here: "Leases",
+        title: "Give a cluster up",
+        lede: "What has been paid stays paid; the rest comes back.",
+        actions: html! {},
+        command: &line,
+        events: "/events?page=frame",
+        body: question(&cluster, &who),
+    };
+    Ok(Html(page.render(&frame, &who).into_string()))
+}
+
+/// The deed; repeating it changes nothing.
+pub(in crate::web) async fn end(
+    State(node): State<Node>,
+    Path(id): Path<String>,
+    sent: Sent<Nothing>,
+) -> Result<Redirect, Failure> {
+    let Nothing {} = sent.fields;
+    sent.who.may(needed("post", END))?;
+    let cluster = node.give_up(node.meant_job(id).await?).await?;
+    Ok(Redirect::to(&format!("/jobs/{}", cluster.id)))
+}
+
+fn question(cluster: &ClusterRecord, who: &Who) -> Markup {
+    let name = short(&cluster.name, 64);
+    let body = html! {
+        div.panel-body {
+            p {
+                "All that runs on it stops, and its lease ends with the running slot, which is "
+                "paid for."
+            }
+            p.muted {
+                (money(cluster.paid)) " credits are paid, " (money(cluster.locked))
+                " are locked for its order now."
+            }
+            form.actions method="post" action={ "/clusters/" (cluster.id) "/end" } {
+                input type="hidden" name="token" value=(who.token);
+                button.btn.danger { "Give up " (name) }
+                a.btn href="/leases" { "Keep it" }
+            }
+        }
+    };
+    let title = format!("Give up {name}?");
+    html! { (Panel { id: "end", title: &title, body, ..Panel::default() }) }
+}
+
+impl Detail {
+    /// As things stand.
+    async fn of(node: &NodeBackend, id: String) -> Answer<Detail> {
+        let lease = node.lease(id).await?;
+        let (mut job, mut cluster) = (None, None);
+        if let Some(id) = lease.job.clone() {
+            job = node.job(id.clone()).await.ok();
+            cluster = node.cluster(id).await.ok();
+        }
+        Ok(Detail {
+            net: node.lease_net(lease.lease.to_hex()).await,
+            lease,
+            job,
+            cluster,
+        })
+    }
+
+    fn render(&self, frame: &Frame, who: &Who) -> Markup {
+        let (lease, hex) = (&self.lease, self.lease.lease.to_hex());
+        let lede = format!(
+            "{} of class {}, {}.",
+            units(lease.units),
+            short(&lease.class, 40),
+            part(lease)
+        );
+        let network = Panel {
+            id: "net",
+            title: "Network",
+            meta: Some(html! { "How its members reach one another, by what they told last" }),
+            body: net::shown(&self.net),
+            foot: Some(cli("cli-net", &format!("gridbay lease net {hex}"))),
+            ..Panel::default()
+        };
+        let nodes = Panel {
+            id: "nodes",
+            title: "Nodes",
+            body: self.nodes(),
+            ..Panel::default()
+        };
+        let page = Page {
+            here: "Leases",
+            title: &format!("Lease {}", lease.lease),
+            lede: &lede,
+            actions: self.actions(who),
+            command: &format!("gridbay lease show {hex}"),
+            events: "/events?page=frame",
+            body: html! {
+                dl.stats { (self.stats(frame)) }
+                div.cols.two { (self.job_panel()) (nodes) }
+                (network)
+            },
+        };
+        page.render(frame, who)
+    }
+
+    /// The end of what runs here, for those who may.
+    fn actions(&self, who: &Who) -> Markup {
+        let open = self.job.as_ref().filter(|job| !job.state.is_final());
+        let Some(job) = open.filter(|_| who.may(needed("post", END)).is_ok()) else {
+            return html! {};
+        };
+        match &self.cluster {
+            Some(cluster) => html! {
+                a.btn.danger href={ "/clusters/" (cluster.id) "/end" } { "Give cluster up" }
+            },
+            None => html! {
+                a.btn.danger href={ "/jobs/" (job.id) "/cancel" } { "Cancel job" }
+            },
+        }
+    }
+
+    fn stats(&self, frame: &Frame) -> Markup {
+        let lease = &self.lease;
+        let slot = format!("credits for slot {}, less refunds", count(lease.slot));
+        let setup = lease.setup.as_ref();
+        let stands = setup.map_or(NONE.to_owned(), |setup| span(setup.ms));
+        let members = match (setup, lease.network) {
+            (Some(setup), _) => format!("until all {} reached each other", setup.members),
+            (None, true) => "not complete as far as this node knows".to_owned(),
+            (None, false) => "the job asked for none".to_owned(),
+        };
+        let (left, until) = self.left(frame);
+        let price = self.job.as_ref().and_then(|job| job.price);
+        html! {
+            (stat("Units", &count(lease.units), "",
+                &format!("on {}", nodes(lease.nodes.len() as u32))))
+            (stat("Time left", &left, "", until))
+            (stat("Paid", &money(lease.paid), "", &slot))
+            (stat("Price", &money_or_none(price), "", "per node-hour, the mean of what was paid"))
+            (stat("Network", &stands, "", &members))
+        }
+    }
+
+    /// The time left, and of what: a lease lasts as long as its order, and for another's it is
+    /// known only until its slot is over.
+    fn left(&self, frame: &Frame) -> (String, &'static str) {
+        if let Some(cluster) = &self.cluster {
+            return (left(cluster), "of the time that was ordered");
+        }
+        if let Some(job) = &self.job {
+            let all = u64::from(job.seconds) * 1_000;
+            let end = job.running_ms.map(|from| from.saturating_add(all));
+            let left = end.map(|end| end.saturating_sub(wall_ms()));
+            return (
+                left.map_or(NONE.to_owned(), clock),
+                "at most, until its job ends",
+            );
+        }
+        let running = frame.clock.filter(|clock| clock.slot == self.lease.slot);
+        let left = running.map_or(NONE.to_owned(), |running| clock(running.left_ms));
+        (left, "of its slot; its buyer may renew it")
+    }
+
+    fn job_panel(&self) -> Markup {
+        let panel = Panel {
+            id: "job",
+            title: if self.cluster.is_some() {
+                "Cluster"
+            } else {
+                "Job"
+            },
+            body: match &self.job {
+                Some(job) => self.job(job),
+                None => html! {
+                    div.panel-body {
+                        p {
+                            "The job is of the node that bought the lease. Here its ranks run in "
+                            "sandboxes, and their output goes to the buyer."
+                        }
+                        (cli("cli-status", "gridbay node status"))
+                    }
+                },
+            },
+            ..Panel::default()
+        };
+        html! { (panel) }
+    }
+
+    fn job(&self, job: &JobRecord) -> Markup {
+        let (tone, word) = state(job.state);
+        let nodes = job.nodes.to_string();
+        let want = ["--time", "1h", "--nodes", &nodes, "--class", &job.class];
+        let length: usize = job.argv.iter().map(String::len).sum();
+        let argv = job.argv.iter().map(String::as_str);
+        let again = match &self.cluster {
+            Some(_) => command(["gridbay", "cluster", "new"].into_iter().chain(want)),
+            None if length > ARGV => "gridbay job list --all".to_owned(),
+            None => {
+                let run = ["gridbay", "run"].into_iter().chain(want);
+                command(run.chain(["--"]).chain(argv))
+            }
+        };
+        html! {
+            div.panel-body {
+                p {
+                    (pill(tone, word)) " " a href={ "/jobs/" (job.id) } { (short(&job.name, 64)) }
+                }
+                @if self.cluster.is_some() {
+                    p.muted { "A program on one of its nodes, and what runs there:" }
+                    (cli("cli-exec", &format!("gridbay cluster exec {} -- hostname", job.id)))
+                    (cli("cli-ps", &format!("gridbay cluster ps {}", job.id)))
+                }
+                p.muted {
+                    "A lease is renewed slot by slot until the time of its order is over; then "
+                    "more time is another order:"
+                }
+                (cli("cli-again", &again))
+                @if !job.state.is_final() {
+                    p.muted { "This ends it with the running slot:" }
+                    (cli("cli-end", &match self.cluster.is_some() {
+                        true => format!("gridbay cluster end {}", job.id),
+                        false => format!("gridbay job cancel {}", job.id),
+                    }))
+                }
+            }
+        }
+    }
+
+    fn nodes(&self) -> Markup {
+        if let Some(cluster) = &self.cluster {
+            return clusters::ranks(&cluster.ranks);
+        }
+        let all = &self.lease.nodes;
+        let rows = html! { @for node in all.iter().take(NODES) { (self.node(node)) } };
+        let columns = [
+            column("Node", ""),
+            column("Seller", ""),
+            column("Ranks", "num opt"),
+            column("Units", "num"),
+        ];
+        html! { (table("Nodes", &columns, rows)) (more(all.len(), NODES, "nodes")) }
+    }
+
+    fn node(&self, node: &LeaseNode) -> Markup {
+        let sellers = self.job.iter().flat_map(|job| &job.sellers);
+        let here = sellers.filter(|seller| seller.node == node.node);
+        let ranks: Vec<String> = here
+            .flat_map(|seller| &seller.ranks)
+            .map(ToString::to_string)
+            .collect();
+        html! {
+            tr {
+                th scope="row" { span.id { (node.node) } }
+                td.wrap { (node.name.as_ref().map_or(NONE.to_owned(), |name| short(name, 40))) }
+                td.num.opt {
+                    @if ranks.is_empty() { (NONE) } @else { (short(&ranks.join(", "), 40)) }
+                }
+                td.num { (count(node.units)) }
+            }
+        }
+    }
+}
+
+fn units(units: u32) -> String {
+    match units {
+        1 => "1 unit".to_owned(),
+        n => format!("{} units", count(n)),
+    }
+}
+
+fn part(lease: &LeaseView) -> &'static str {
+    use crate::api::types::LeasePart::{Both, Buyer, Seller};
+    match lease.part {
+        Buyer => "bought by this node",
+        Seller => "sold by this node",
+        Both => "bought by this node, in part from itself",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clusters::tests::cluster;
+    use super::super::net::tests::net as network;
+    use super::super::tests::lease;
+    use super::*;
+    use crate::api::scope::Scope;
+    use crate::api::types::JobState;
+    use crate::web::command::tests::exist;
+    use crate::web::samples;
+
+    fn detail(part: &str, held: bool) -> Detail {
+        let job = JobRecord {
+            state: JobState::Running,
+            ..samples::job()
+        };
+        Detail {
+            lease: lease(part, 80),
+            job: (part != "seller").then_some(job),
+            cluster: held.then(|| cluster(2)),
+            net: Ok(network(3)),
+        }
+    }
+
+    fn shown(detail: &Detail, scope: Scope) -> String {
+        let page = detail.render(&samples::frame(), &samples::who(scope));
+        page.into_string()
+    }
+
+    #[test]
+    fn a_page_of_hostile_words_has_no_markup_of_them_and_an_end() {
+        for (part, held, commands) in [("buyer", false, 4), ("both", true, 6), ("seller", false, 3)]
+        {
+            let page = shown(&detail(part, held), Scope::Trade);
+            assert!(!page.contains("<script>alert"), "{page}");
+            assert!(page.contains("&lt;script&gt;alert"), "{page}");
+            assert_eq!(exist(&page), commands, "{part}");
+            assert_eq!(page.contains("16 more nodes"), !held, "{part}");
+        }
+    }
+
+    #[test]
+    fn only_a_trader_is_offered_the_end_of_what_runs() {
+        let (job, held) = (
+            "/jobs/0123456789abcdef/cancel",
+            "/clusters/0123456789abcdef/end",
+        );
+        assert!(shown(&detail("buyer", false), Scope::Trade).contains(job));
+        assert!(shown(&detail("buyer", true), Scope::Trade).contains(held));
+        let read = shown(&detail("buyer", true), Scope::Read);
+        let sold = shown(&detail("seller", false), Scope::Admin);
+        let mut over = detail("buyer", false);
+        over.job
+            .iter_mut()
+            .for_each(|job| job.state = JobState::Done);
+        for page in [read, sold, shown(&over, Scope::Admin)] {
+            assert!(!page.contains(job) && !page.contains(held), "{page}");
+        }
+    }
+
+    #[test]
+    fn the_time_left_is_of_the_order_or_of_the_slot() {
+        let left = |detail: &Detail| detail.left(&samples::frame()).0;
+        assert_eq!(left(&detail("buyer", true)), "0:01:01");
+        assert_eq!(left(&detail("seller", false)), "0:00:42");
+        let mut ahead = detail("seller", false);
+        ahead.lease.slot = 4;
+        assert_eq!(left(&ahead), NONE);
+        assert_eq!(left(&detail("buyer", false)), "0:00:00", "its time is over");
+    }
+
+    #[test]
+    fn the_question_names_the_cluster_and_its_cost_and_carries_the_token() {
+        let who = samples::who(Scope::Trade);
+        let page = question(&cluster(2), &who).into_string();
+        assert!(
+            page.contains("Give up &lt;script&gt;") && !page.contains("<script"),
+            "{page}"
+        );
+        assert!(page.contains(&format!("value=\"{}\"", who.token)) && page.contains("2.00"));
+    }
+}

@@ -1,0 +1,276 @@
+"""Functions on leased nodes, as with `concurrent.futures`.
+
+1. Calls wait for `linger` seconds, or until there are `batch` of them; then they are one job of up
+   to `ranks` nodes, each of which makes its share. `map` does not wait: its calls are cut into as
+   few jobs as there can be.
+2. Functions, arguments and what they name travel by cloudpickle, so the node's python3 has to be
+   of the same version (3.11, say) as this one. Modules that functions import have to be there;
+   those named as `modules` travel along.
+3. Results come from strangers, and are read as plain data unless `results="any"`
+   (`gridbay.results`).
+4. A call may run more than once if its job loses a node, and only its last result counts.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import threading
+import time
+from concurrent.futures import Executor as _Base
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Callable, Iterable, Iterator
+
+import cloudpickle
+
+from ._sync import Client
+from .errors import GridbayError
+from .results import of_batch, value
+from .wishes import Want
+
+#: Calls of one job at the most.
+BATCH = 10_000
+#: Bytes of the calls of one job at the most.
+CALL_BYTES = 64 << 20
+#: Jobs of one executor at a time at the most.
+JOBS = 8
+
+_CALLS = "calls.bin"
+_RESULTS = "results.bin"
+_WORKER = "worker.py"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What an executor did, and what that cost."""
+
+    jobs: int
+    calls: int
+    failed: int
+    nodes: int
+    paid: Decimal
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.calls} calls ({self.failed} failed) in {self.jobs} jobs on {self.nodes} "
+            f"nodes: {self.paid} credits, {self.seconds:.1f} s"
+        )
+
+
+@dataclass
+class _Call:
+    pickled: bytes
+    future: Future[Any]
+
+
+class Executor(_Base):
+    """Makes calls on nodes that it leases for them."""
+
+    def __init__(
+        self,
+        client: Client | None = None,
+        *,
+        want: Want | None = None,
+        ranks: int = 1,
+        batch: int = BATCH,
+        linger: float = 0.05,
+        python: str = "python3",
+        results: str = "plain",
+        modules: Iterable[ModuleType] = (),
+        patience: float | None = None,
+    ) -> None:
+        """`want` says how nodes are bought, each job's number of them is up to `ranks`.
+
+        `modules` are those of one's own that functions come from: they travel along. `patience` is
+        how many seconds a job may take from its order to its end.
+        """
+        for module in modules:
+            cloudpickle.register_pickle_by_value(module)
+        if results not in ("plain", "any"):
+            raise ValueError("results is 'plain' or 'any'")
+        if ranks < 1 or not 1 <= batch <= BATCH:
+            raise ValueError(f"want at least one rank, and batches of 1 to {BATCH} calls")
+        self._client = client or Client()
+        self._want = want or Want()
+        self._ranks = ranks
+        self._batch = batch
+        self._linger = linger
+        self._python = python
+        self._trusted = results == "any"
+        self._patience = patience
+        self._lock = threading.Condition()
+        self._waiting: list[_Call] = []
+        self._closed = False
+        self._jobs: list[str] = []
+        self._counted = [0, 0]
+        self._began = time.monotonic()
+        self._pool = ThreadPoolExecutor(JOBS, thread_name_prefix="gridbay-job")
+        self._gatherer = threading.Thread(target=self._gather, daemon=True, name="gridbay-gather")
+        self._gatherer.start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A call that shares a job with those that come soon after it."""
+        call = _call(fn, args, kwargs)
+        with self._lock:
+            self._refuse_if_closed()
+            self._waiting.append(call)
+            self._lock.notify()
+        return call.future
+
+    def map(
+        self,
+        fn: Callable[..., Any],
+        *iterables: Iterable[Any],
+        timeout: float | None = None,
+        chunksize: int = 0,
+    ) -> Iterator[Any]:
+        """The results in the order of the arguments; `chunksize` calls a job, all without it."""
+        end = None if timeout is None else time.monotonic() + timeout
+        calls = [_call(fn, args, {}) for args in zip(*iterables)]
+        with self._lock:
+            self._refuse_if_closed()
+            self._send(calls, min(chunksize, self._batch) or self._batch)
+        return _in_turn([call.future for call in calls], end)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Takes no more calls. Jobs on their way end by themselves."""
+        with self._lock:
+            self._closed = True
+            if cancel_futures:
+                for call in self._waiting:
+                    call.future.cancel()
+                self._waiting = []
+            self._lock.notify()
+        if wait:
+            self._gatherer.join()
+        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+
+    def statement(self) -> Statement:
+        """What was done so far, and what it cost.
+
+        A slot is paid when it ends, so what the last job costs can come a little later.
+        """
+        with self._lock:
+            jobs, (calls, failed) = list(self._jobs), self._counted
+        records = [self._client.jobs.show(job) for job in jobs]
+        paid = sum((Decimal(record["paid"]) for record in records), Decimal(0))
+        nodes = {seller["node"] for record in records for seller in record["sellers"]}
+        seconds = time.monotonic() - self._began
+        return Statement(len(jobs), calls, failed, len(nodes), paid, seconds)
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise RuntimeError("cannot make calls after shutdown")
+
+    def _gather(self) -> None:
+        """Turns calls that wait into jobs."""
+        while True:
+            with self._lock:
+                while not self._waiting and not self._closed:
+                    self._lock.wait()
+                if not self._waiting:
+                    return
+                end = time.monotonic() + self._linger
+                while not self._closed and len(self._waiting) < self._batch:
+                    left = end - time.monotonic()
+                    if left <= 0 or not self._lock.wait(left):
+                        break
+                calls, self._waiting = self._waiting, []
+                self._send(calls, self._batch)
+
+    def _send(self, calls: list[_Call], most: int) -> None:
+        begin = 0
+        while begin < len(calls):
+            end, room = begin, CALL_BYTES
+            while end < len(calls) and end - begin < most and len(calls[end].pickled) <= room:
+                room -= len(calls[end].pickled)
+                end += 1
+            self._pool.submit(self._run, calls[begin:end])
+            begin = end
+
+    def _run(self, calls: list[_Call]) -> None:
+        live = [call for call in calls if call.future.set_running_or_notify_cancel()]
+        if not live:
+            return
+        try:
+            self._settle(live)
+        except BaseException as error:
+            for call in live:
+                if not call.future.done():
+                    self._count(False)
+                    call.future.set_exception(error)
+
+    def _settle(self, calls: list[_Call]) -> None:
+        size = min(self._ranks, len(calls))
+        files = dict(_cloudpickle_files())
+        files[_WORKER] = Path(__file__).with_name(_WORKER).read_bytes()
+        version = tuple(sys.version_info[:2])
+        files[_CALLS] = pickle.dumps((version, [call.pickled for call in calls]))
+        jobs = self._client.jobs
+        record = jobs.run(
+            [self._python, _WORKER],
+            replace(self._want, nodes=size),
+            name="calls",
+            inputs=files,
+            outputs=[_RESULTS],
+        )
+        job = record["id"]
+        with self._lock:
+            self._jobs.append(job)
+        record = jobs.wait(job, timeout=self._patience)
+        brought = {file["rank"] for file in record["files"] if file["path"] == _RESULTS}
+        missing = [rank for rank in range(size) if rank not in brought]
+        for rank in sorted(brought):
+            found = of_batch(jobs.file(job, _RESULTS, rank=rank), rank, size, len(calls))
+            for place, (worked, pickled) in found.items():
+                self._end(calls[place], worked, pickled)
+        if missing:
+            said = jobs.output(job, rank=missing[0], stream="stderr")[-2_000:]
+            raise GridbayError(
+                f"job {job} is {record['state']} ({record['reason']}), and rank {missing[0]} "
+                f"brought no results: {said.decode('utf-8', 'replace').strip()}"
+            )
+
+    def _end(self, call: _Call, worked: bool, pickled: bytes) -> None:
+        try:
+            result = value(worked, pickled, self._trusted)
+        except Exception as error:
+            self._count(False)
+            call.future.set_exception(error)
+        else:
+            self._count(True)
+            call.future.set_result(result)
+
+    def _count(self, worked: bool) -> None:
+        with self._lock:
+            self._counted[0] += 1
+            self._counted[1] += not worked
+
+
+def _call(fn: Callable[..., Any], args: tuple[Any, ...], names: dict[str, Any]) -> _Call:
+    pickled = cloudpickle.dumps((fn, args, names))
+    if len(pickled) > CALL_BYTES:
+        raise ValueError(f"a call of {len(pickled)} bytes, one has at most {CALL_BYTES}")
+    return _Call(pickled, Future())
+
+
+def _in_turn(futures: list[Future[Any]], end: float | None) -> Iterator[Any]:
+    try:
+        for future in futures:
+            left = None if end is None else max(0.0, end - time.monotonic())
+            yield future.result(left)
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _cloudpickle_files() -> Iterator[tuple[str, bytes]]:
+    """The package that reads functions, for nodes that do not have it."""
+    folder = Path(cloudpickle.__file__).parent
+    for file in sorted(folder.glob("*.py")):
+        yield f"cloudpickle/{file.name}", file.read_bytes()

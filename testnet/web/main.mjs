@@ -1,0 +1,65 @@
+// The command behind `test`: starts market and browser, runs every check, ends both.
+
+import { mkdirSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { chromium } from 'playwright-core';
+import { Browsing } from './browsing.mjs';
+import { Market } from './market.mjs';
+import { Report } from './report.mjs';
+import * as doors from './checks/doors.mjs';
+import * as hostile from './checks/hostile.mjs';
+import * as jobs from './checks/jobs.mjs';
+import * as leases from './checks/leases.mjs';
+import * as looks from './checks/looks.mjs';
+
+const CHECKS = { doors, looks, jobs, leases, hostile };
+
+const { values } = parseArgs({
+	options: {
+		out: { type: 'string', default: 'target/web' },
+		only: { type: 'string' },
+		quick: { type: 'boolean', default: false },
+		keep: { type: 'boolean', default: false },
+		market: { type: 'string' },
+	},
+});
+
+const wanted = values.only ? values.only.split(',') : Object.keys(CHECKS);
+const unknown = wanted.filter((name) => !CHECKS[name]);
+if (unknown.length) {
+	console.error(`no checks named ${unknown}; there are ${Object.keys(CHECKS)}`);
+	process.exit(2);
+}
+
+const out = resolve(values.out);
+rmSync(out, { recursive: true, force: true });
+mkdirSync(out, { recursive: true });
+const report = new Report();
+const past = values.quick ? { payments: 5_000, bids: 1_000 } : { payments: 100_000, bids: 10_000 };
+let market, browser;
+const end = async () => {
+	await browser?.close();
+	if (!values.keep) market?.end();
+};
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+	process.on(signal, () => end().then(() => process.exit(130)));
+}
+try {
+	const running = values.market && resolve(values.market);
+	market = new Market(process.env.TESTNET, out, past, running);
+	const what = `with ${past.payments} payments and ${past.bids} standing bids`;
+	report.tell(running ? 'a market that runs already' : `a market ${what}`);
+	browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM,
+		// The pages are ours, and root has no sandbox of its own.
+		args: ['--no-sandbox', '--disable-gpu'],
+	});
+	const all = { market, report, out, quick: values.quick, browsing: new Browsing(browser, market) };
+	for (const name of wanted) await CHECKS[name].run(all);
+} catch (error) {
+	report.failed('the test itself', error);
+} finally {
+	await end();
+}
+process.exit(report.close());
