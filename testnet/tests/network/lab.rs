@@ -10,10 +10,8 @@ use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, find_processes, plan};
 use std::time::{Duration, Instant};
 
-/// Bound on each wait; none of them is a measurement.
-const PATIENCE: Duration = Duration::from_secs(40);
-/// Within which the chain goes on without one of four validators.
-const GOES_ON: Duration = Duration::from_secs(3);
+/// Bound on each wait; none of them is a measurement, as other networks run beside this one.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
     JobRequest {
@@ -68,13 +66,15 @@ async fn height(network: &Network, name: &str) -> u64 {
     status.height
 }
 
-async fn reaches(network: &Network, name: &str, height: u64, patience: Duration) {
-    let end = Instant::now() + patience;
-    while self::height(network, name).await < height {
-        assert!(
-            Instant::now() < end,
-            "{name} does not reach height {height}"
-        );
+async fn reaches(network: &Network, name: &str, height: u64, when: &str) {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let now = self::height(network, name).await;
+        if now >= height {
+            return;
+        }
+        let late = Instant::now() >= end;
+        assert!(!late, "{when}: {name} is at {now}, not at {height}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -109,13 +109,13 @@ async fn killed_validators_cost_nobody_anything(network: &mut Network, buyer: &C
         assert!(hosts.contains(&victim.to_owned()), "{hosts:?}");
         network.kill(victim).unwrap();
         let killed_at = height(network, witness).await;
-        reaches(network, witness, killed_at + 2, GOES_ON).await;
+        reaches(network, witness, killed_at + 2, "one of four is dead").await;
 
         network.restart(victim).unwrap();
         network.ready(victim, PATIENCE).await.unwrap();
         let head = height(network, witness).await;
         assert!(head > killed_at);
-        reaches(network, victim, head, PATIENCE).await;
+        reaches(network, victim, head, "started again").await;
     }
     let done = until(buyer, &job, |record| record.state.is_final()).await;
     assert!(ended_well(&done), "{done:?}");
