@@ -4,7 +4,6 @@
 # Each cell can be run alone in an editor that knows `# %%`, or the whole file with `python3`.
 
 # %%
-import os
 import random
 
 from gridbay import Client, Executor, Want
@@ -19,8 +18,9 @@ print("the node is", node.node.status()["state"])
 for price in node.market.prices():
     print(price["class"], price["units_offered"], "units, from", price["buy"], "credits an hour")
 
-want = Want(nodes=2, seconds=30, class_name=os.environ.get("GRIDBAY_CLASS"))
-print("at most", node.market.quote(want)["most"], "credits")
+want = Want(nodes=2, seconds=30)
+quote = node.market.quote(want)
+print("at most", quote["most"], "credits, of class", quote["class"], "as the cheapest")
 
 # %% [markdown]
 # A function of this file runs there as it is. It returns plain data.

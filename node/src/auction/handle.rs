@@ -118,8 +118,7 @@ impl NodeBackend {
         let class = match class {
             None => None,
             Some(name) => {
-                let id =
-                    move |core: &Core| class_named(core.state(), Some(&name)).map(|c| c.key.id());
+                let id = move |core: &Core| class_named(core.state(), &name).map(|c| c.key.id());
                 Some(self.query(id).await??)
             }
         };

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BidWish {
-    /// Name of the class; `None` for the network's only or first class.
+    /// Name of the class; `None` for the cheapest that fits.
     pub class: Option<String>,
     /// Nodes.
     #[schema(minimum = 1, maximum = 4096)]

@@ -94,6 +94,7 @@ pub(crate) mod tests {
 
     fn quote(asked: Option<&str>, likely: Option<&str>) -> Quote {
         Quote {
+            among: None,
             class: String::new(),
             nodes: 2,
             seconds: 1_800,

@@ -1,5 +1,5 @@
-//! The class of an order: the one that is named, or else the cheapest that fits, see
-//! [`crate::buy::fit`].
+//! The class of an order: the one that is named, or else the cheapest that fits. The node chooses
+//! it, but for orders that ask for a size: see [`crate::buy::fit`].
 
 use super::error::{CliError, During as _};
 use super::exit::Exit;
@@ -9,6 +9,7 @@ use crate::api::types::{ClassPrice, How, Quote, Want};
 use crate::buy::BidHow;
 use crate::buy::fit::{Candidate, cheapest};
 use crate::config::parse;
+use crate::market::BETWEEN;
 use crate::ui;
 use clap::Args;
 
@@ -34,7 +35,7 @@ pub(super) struct Fit {
 
 impl Fit {
     /// The wish with a class, and its quote; says which was chosen, and why, where there is a
-    /// choice.
+    /// choice. What is sent then is what was told, whatever becomes cheaper meanwhile.
     pub(super) async fn quoted(
         &self,
         client: &Client,
@@ -42,14 +43,33 @@ impl Fit {
         what: &str,
     ) -> Result<(Want, Quote), CliError> {
         want.class.clone_from(&self.class);
-        if want.class.is_some() {
-            let quote = client.post("/quote", &want, None).await.during(what)?;
-            return Ok((want, quote));
+        if self.asks_for_size() {
+            want.class = Some(self.cheapest(client, &want, what).await?);
         }
+        let chosen = want.class.is_none();
+        let quote: Quote = client.post("/quote", &want, None).await.during(what)?;
+        if chosen {
+            // Of several classes, the first is the one that the node chose.
+            let class = quote.class.split(BETWEEN).next().unwrap_or_default();
+            want.class = Some(class.to_owned());
+            if let Some(among) = quote.among {
+                ui::note(&reason(class, &quote, among));
+            }
+        }
+        Ok((want, quote))
+    }
+
+    fn asks_for_size(&self) -> bool {
+        self.cpus.is_some() || self.memory.is_some() || self.disk.is_some()
+    }
+
+    /// The cheapest of the classes that are large enough; says which, and why.
+    async fn cheapest(&self, client: &Client, want: &Want, what: &str) -> Result<String, CliError> {
         let classes: Vec<ClassPrice> = client.get("/prices").await.during(what)?;
         let all = classes.len();
         let mut candidates = Vec::new();
-        for class in self.large_enough(classes, &want) {
+        for class in self.large_enough(classes, want) {
+            let mut want = want.clone();
             want.class = Some(class.class.clone());
             let quote: Result<Quote, ApiError> = client.post("/quote", &want, None).await;
             candidates.push(Candidate::of(class, quote, &want));
@@ -59,12 +79,11 @@ impl Fit {
             let next = "see the classes: gridbay market prices";
             return Err(CliError::new(Exit::NO_MATCH, what, self.unmet(), next));
         };
-        let quote = best.quote.during(what)?;
-        if all > 1 {
+        if let Some(quote) = best.quote.ok().filter(|_| all > 1) {
+            let serving = u32::try_from(serving).unwrap_or(u32::MAX);
             ui::note(&reason(&best.class.class, &quote, serving));
         }
-        want.class = Some(best.class.class);
-        Ok((want, quote))
+        Ok(best.class.class)
     }
 
     /// The classes that have what is asked, and are not named beside the first one.
@@ -107,7 +126,7 @@ pub(super) fn bid(nodes: u32, divisible: bool, seconds: u32) -> Want {
     }
 }
 
-fn reason(class: &str, quote: &Quote, serving: usize) -> String {
+fn reason(class: &str, quote: &Quote, serving: u32) -> String {
     match (serving, quote.asked) {
         (0, _) => format!("class {class}, for want of one that can serve it"),
         (1, _) => format!("class {class}, the only one that fits"),

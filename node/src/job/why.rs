@@ -152,7 +152,7 @@ impl NodeBackend {
 fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
     let (state, order) = (core.state(), agent.order());
     let name = market::class_name(state, &order.class);
-    let class = class_named(state, Some(&name))?;
+    let class = class_named(state, &name)?;
     let market = Market::of(state, class, &held(state));
     let (policy, height) = (state.policy(), state.height());
     let slot_ms = policy.slot_ms();

@@ -180,15 +180,11 @@ fn waiting(state: &State) -> BTreeMap<ClassId, u32> {
     waiting
 }
 
-/// The class with a name; the network's first without one.
-pub(crate) fn class_named<'s>(state: &'s State, name: Option<&str>) -> Answer<&'s Class> {
+/// The class with a name.
+pub(crate) fn class_named<'s>(state: &'s State, name: &str) -> Answer<&'s Class> {
     let mut classes = state.classes().iter();
-    let found = match name {
-        Some(name) => classes.find(|class| class.name == name),
-        None => classes.next(),
-    };
+    let found = classes.find(|class| class.name == name);
     found.ok_or_else(|| {
-        let name = name.unwrap_or("any");
         not_found(
             format!("no class `{name}`"),
             "`gridbay market prices` lists the classes",

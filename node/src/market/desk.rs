@@ -26,14 +26,16 @@ pub(crate) struct Desk<'a> {
     pub(crate) last: Option<Credits>,
     /// How bids would have fared in its last clearings, if that was looked up.
     pub(crate) odds: Odds,
+    /// Of how many classes the node chose this one; `None` if it did not.
+    pub(crate) among: Option<u32>,
 }
 
 impl<'a> Desk<'a> {
-    /// The desk for a class by its name, or for the network's first one.
+    /// The desk for a class by its name.
     ///
     /// # Errors
     /// There is no such class.
-    pub(crate) fn of(core: &'a Core, class: Option<&str>) -> Answer<Desk<'a>> {
+    pub(crate) fn of(core: &'a Core, class: &str) -> Answer<Desk<'a>> {
         let state = core.state();
         let class = class_named(state, class)?;
         Ok(Desk {
@@ -42,6 +44,7 @@ impl<'a> Desk<'a> {
             market: Market::of(state, class, &held(state)),
             last: None,
             odds: Odds::default(),
+            among: None,
         })
     }
     /// The ledger.

@@ -83,7 +83,7 @@ impl NodeBackend {
     async fn check_sold(&self, class: &str) -> Answer<()> {
         let name = class.to_owned();
         let isolation = self.query(move |core| {
-            let class = class_named(core.state(), Some(&name))?;
+            let class = class_named(core.state(), &name)?;
             Ok::<_, ApiError>(class.key.isolation)
         });
         let sold = self.parts.selling.check(isolation.await??);
@@ -209,7 +209,7 @@ fn view(
 fn terms(core: &Core, node: PublicKey, request: &OfferRequest) -> Answer<OfferTerms> {
     let state = core.state();
     let own = core.account().ok_or_else(no_account)?;
-    let class = class_named(state, Some(&request.class))?.key.id();
+    let class = class_named(state, &request.class)?.key.id();
     let mine = state
         .offers_of(&own)
         .map(|(_, o)| (o.terms.label, o.terms.class));

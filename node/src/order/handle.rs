@@ -3,6 +3,7 @@
 //! A [`Want`] becomes a plan in one look at the core, and the plan a quote or an order. A submitted
 //! order is planned afresh: the market may have moved since it was quoted.
 
+use super::class::Chosen;
 use super::plan::{Ask, Job, Plan, too_much};
 use crate::api::scope::Role;
 use crate::api::types::{
@@ -181,9 +182,22 @@ impl NodeBackend {
         self.job(job_id(&key)).await
     }
 
-    /// Plans in one look at the core, and makes something of the plan there.
+    /// Plans in one look at the core, and makes something of the plan there. An order that names no
+    /// class has the cheapest that fits.
     pub(crate) async fn planned<T: Send + 'static>(
         &self,
+        want: Want,
+        worth: Option<JobWorth>,
+        make: impl FnOnce(&Desk<'_>, Plan) -> T + Send + 'static,
+    ) -> Answer<T> {
+        let chosen = self.class_for(&want).await?;
+        self.planned_in(chosen, want, worth, make).await
+    }
+
+    /// The same in a class that was chosen.
+    pub(super) async fn planned_in<T: Send + 'static>(
+        &self,
+        (class, among): Chosen,
         want: Want,
         worth: Option<JobWorth>,
         make: impl FnOnce(&Desk<'_>, Plan) -> T + Send + 'static,
@@ -191,7 +205,8 @@ impl NodeBackend {
         let board = self.board.clone();
         self.query(move |core| {
             core.account().ok_or_else(no_account)?;
-            let mut desk = Desk::of(core, want.class.as_deref())?;
+            let mut desk = Desk::of(core, &class)?;
+            desk.among = among;
             desk.last = board.last(&desk.market.id).map(|last| last.price);
             let plan = plan(&desk, &want, worth.as_ref())?;
             Ok(make(&desk, plan))
@@ -201,10 +216,11 @@ impl NodeBackend {
 
     /// The prospects of a wish under each mechanism, as things stand.
     pub async fn prospects(&self, wish: Wish) -> Answer<Vec<Prospect>> {
-        let odds = self.odds_of(&wish).await?;
+        let (class, _) = self.class_for_wish(&wish).await?;
+        let odds = self.odds_of(&wish, class.clone()).await?;
         let board = self.board.clone();
         self.query(move |core| {
-            let mut desk = Desk::of(core, wish.class.as_deref())?;
+            let mut desk = Desk::of(core, &class)?;
             desk.last = board.last(&desk.market.id).map(|last| last.price);
             desk.odds = odds;
             buy::prospects(&desk, &wish)
@@ -213,14 +229,14 @@ impl NodeBackend {
     }
 
     /// How bids for a wish would have fared in the last clearings: as [`NodeBackend::odds`] finds.
-    async fn odds_of(&self, wish: &Wish) -> Answer<Odds> {
+    async fn odds_of(&self, wish: &Wish, name: String) -> Answer<Odds> {
         if !(1..=limits::ORDER_UNITS).contains(&wish.nodes) {
             return Ok(Odds::default());
         }
-        let (name, nodes) = (wish.class.clone(), wish.nodes);
+        let nodes = wish.nodes;
         let class = move |core: &Core| {
             let state = core.state();
-            let class = class_named(state, name.as_deref())?.key.id();
+            let class = class_named(state, &name)?.key.id();
             Ok((class, state.calendar().slot_heights()))
         };
         let (class, heights) = self.query(class).await??;

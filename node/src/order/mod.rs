@@ -1,5 +1,6 @@
 //! Orders: their quotes, and placing them.
 
+pub(crate) mod class;
 pub(crate) mod handle;
 pub(crate) mod plan;
 pub(crate) mod quote;

@@ -185,6 +185,7 @@ impl Plan {
         }
         Ok(Quote {
             class: self.shelf.class.clone(),
+            among: at.among,
             nodes,
             seconds: at.market.seconds(self.slots),
             slots: self.slots,

@@ -11,6 +11,10 @@ use utoipa::ToSchema;
 pub struct Quote {
     /// Name of the class; of several, all of them.
     pub class: String,
+    /// Of how many classes that can serve the order the node chose this one, as the cheapest;
+    /// `None` if it was named, or there is no other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among: Option<u32>,
     /// Nodes of all classes.
     pub nodes: u32,
     /// Seconds, rounded up to whole slots.

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Want {
-    /// Name of the class; `None` for the network's only or first class.
+    /// Name of the class; `None` for the cheapest that fits.
     pub class: Option<String>,
     /// Nodes.
     #[schema(minimum = 1, maximum = 4096)]
@@ -39,7 +39,7 @@ impl Want {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wish {
-    /// Name of the class; `None` for the network's only or first class.
+    /// Name of the class; `None` for the cheapest that fits.
     pub class: Option<String>,
     /// Nodes, all or none.
     #[schema(minimum = 1, maximum = 4096)]

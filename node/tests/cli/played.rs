@@ -138,6 +138,7 @@ async fn quote(State(jobs): State<Arc<Jobs>>, Sent(want): Sent<Want>) -> Json<Qu
     let most = max_price.checked_mul(want.nodes.into()).unwrap();
     Json(Quote {
         posted: None,
+        among: None,
         class: want.class.unwrap_or("small".into()),
         nodes: want.nodes,
         seconds: want.seconds,

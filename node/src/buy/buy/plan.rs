@@ -29,7 +29,7 @@ fn others(state: &State, how: &BuyHow, nodes: u32, first: &Market) -> Answer<Vec
     let mut others: Vec<Market> = Vec::new();
     let held = held(state);
     for also in &how.also {
-        let class = class_named(state, Some(&also.class))?;
+        let class = class_named(state, &also.class)?;
         let market = Market::of(state, class, &held);
         let twice = others.iter().chain([first]).any(|m| m.id == market.id);
         if also.nodes == 0 || twice {
