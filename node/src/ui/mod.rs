@@ -36,13 +36,15 @@ const EMPTIED: &[u8] = b"\r\x1b[K";
 /// A line on the terminal of standard error whose place is taken by whatever is written next. What
 /// does not fit into it is cut.
 pub fn passing(line: &str) {
-    let columns = Size::of(&io::stderr()).map_or(80, |size| usize::from(size.columns));
-    let line: String = clean(line)
-        .chars()
-        .take(columns.saturating_sub(1))
-        .collect();
+    let room = columns().saturating_sub(1);
+    let line: String = clean(line).chars().take(room).collect();
     let _ = err(line.as_bytes());
     PASSING.store(true, Ordering::Relaxed);
+}
+
+/// Columns of the terminal of standard error.
+pub fn columns() -> usize {
+    Size::of(&io::stderr()).map_or(80, |size| usize::from(size.columns))
 }
 
 /// Takes a passing line away.

@@ -10,7 +10,9 @@ mod played;
 mod private;
 #[path = "../api/served.rs"]
 mod served;
+mod terminal;
 mod top;
+mod waiting;
 #[path = "../api/world.rs"]
 mod world;
 

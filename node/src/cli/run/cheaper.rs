@@ -10,18 +10,44 @@ const EVERY: u32 = 5;
 /// Classes asked about at the most, those with the lowest price first.
 const CLASSES: usize = 8;
 
+/// Another class.
+#[derive(Clone, Debug)]
+pub(super) struct Another {
+    class: String,
+    price: Credits,
+}
+
+impl Another {
+    /// Of a name, at a price per node-hour.
+    pub(super) fn new(class: impl Into<String>, price: Credits) -> Another {
+        Another {
+            class: class.into(),
+            price,
+        }
+    }
+    /// The option that takes it, with its price.
+    pub(super) fn whole(&self) -> String {
+        format!("{} ({} an hour)", self.short(), self.price)
+    }
+    /// The option alone.
+    pub(super) fn short(&self) -> String {
+        format!("--class {}", self.class)
+    }
+}
+
 /// The last answer, which serves for a while.
 #[derive(Debug, Default)]
 pub(super) struct Cheaper {
     looks: u32,
-    told: Option<String>,
+    told: Option<Another>,
 }
 
 impl Cheaper {
-    /// The words for the cheapest one, if the job bids and there is one.
-    pub(super) async fn look(&mut self, client: &Client, job: &JobRecord) -> Option<String> {
+    /// The cheapest one, if the job bids and there is one.
+    pub(super) async fn look(&mut self, client: &Client, job: &JobRecord) -> Option<Another> {
         let bids = matches!(job.how, How::Ausubel(_)) && job.worth.is_none();
-        if !bids || job.state == JobState::Queued {
+        let competes = matches!(job.state, JobState::Bidding | JobState::Requeued);
+        if !bids || !competes {
             return None;
         }
         if self.looks.is_multiple_of(EVERY) {
@@ -32,7 +58,7 @@ impl Cheaper {
     }
 }
 
-async fn ask(client: &Client, job: &JobRecord) -> Option<String> {
+async fn ask(client: &Client, job: &JobRecord) -> Option<Another> {
     let mut classes: Vec<ClassPrice> = client.get("/prices").await.ok()?;
     classes.retain(|class| class.class != job.class && class.units_offered > 0);
     classes.sort_by_key(|class| class.reserve.unwrap_or(Credits::MAX));
@@ -56,7 +82,7 @@ async fn ask(client: &Client, job: &JobRecord) -> Option<String> {
         }
     }
     let (price, class) = best?;
-    Some(format!("or --class {class} ({price} an hour)"))
+    Some(Another::new(class, price))
 }
 
 /// The price of a node-hour for the job there, if there is room and it bids as much. Money that its

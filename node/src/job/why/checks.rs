@@ -224,7 +224,19 @@ mod tests {
                 "ranks at work"
             ]
         );
-        assert!(summary(&facts).contains("10 per node-hour"));
+        let paid = "Outbid: others paid 12 per node-hour, and it bids 10.";
+        assert_eq!(summary(&facts), paid);
+        let asked = Facts {
+            asked: Some(credits("12.5")),
+            ..facts.clone()
+        };
+        let ask = "Sellers ask 12.5 per node-hour, and it bids 10.";
+        assert_eq!(summary(&asked), ask);
+        let full = Facts {
+            last: None,
+            ..facts.clone()
+        };
+        assert!(summary(&full).contains("others took the units"));
         assert!(
             remedies(&facts)[0].contains("above 12"),
             "{:?}",
@@ -254,6 +266,8 @@ mod tests {
              nodes; 20 would have won"
         );
         assert!(remedies(&facts)[0].contains("20 or more"));
+        let won = "Outbid: 20 per node-hour would have won, and it bids 10.";
+        assert_eq!(summary(&facts), won);
         let standing = Facts {
             amendable: Some("0123456789abcdef".into()),
             ..facts

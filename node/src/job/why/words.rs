@@ -113,6 +113,24 @@ fn wrong(word: &str) -> String {
     }
 }
 
+/// What a bid lacks, in figures: what sellers ask, or else what the last clearing took.
+fn outbid(f: &Facts) -> String {
+    let limit = f.limit;
+    if let Some(asked) = f.asked.filter(|asked| *asked > limit) {
+        return format!("Sellers ask {asked} per node-hour, and it bids {limit}.");
+    }
+    match (f.lost.and_then(|lost| lost.would_win), f.last) {
+        (Some(price), _) if price > limit => {
+            format!("Outbid: {price} per node-hour would have won, and it bids {limit}.")
+        }
+        (_, Some(last)) if last > limit => {
+            format!("Outbid: others paid {last} per node-hour, and it bids {limit}.")
+        }
+        // Fewer units were left than it can use, or it was amended since.
+        _ => format!("Outbid: others took the units, and it bids {limit} per node-hour."),
+    }
+}
+
 /// For one that competes, or competes again.
 fn of_waiting(f: &Facts) -> String {
     match (f.state, f.reason) {
@@ -126,12 +144,7 @@ fn of_waiting(f: &Facts) -> String {
                 f.round + 1
             ),
         },
-        (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
-            format!(
-                "Others bid more than {} per node-hour, or sellers ask more.",
-                f.limit
-            )
-        }
+        (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => outbid(f),
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
             "A buy-it-now took its units; it competes again in every round.".into()
