@@ -27,7 +27,7 @@ pub(super) enum OfferCommand {
     Plan,
     /// Withdraw an offer; leases that run end at the next slot boundary
     Withdraw {
-        /// Number of the offer, see `offer list`
+        /// Its label, see `offer list`
         label: u32,
     },
 }
@@ -60,7 +60,7 @@ pub(super) struct SetArgs {
     /// Under deadline: what is staked on each job, as a part of its price [default: 0.25]
     #[arg(long, value_name = "PART", value_parser = parse::part)]
     bond: Option<u32>,
-    /// Number of the offer; without it the offer of this class
+    /// Label of the offer, a number; without it the offer of this class
     #[arg(long)]
     pub(super) label: Option<u32>,
     /// Say what would be set and whether it can sell, and set nothing
@@ -145,11 +145,13 @@ fn table(offers: &[Offer]) -> String {
     Table::of(
         offers,
         &[
-            ("OFFER", &|o| o.label.to_string()),
-            ("SELLER", &|o| match o.own {
-                true => "this node".to_owned(),
-                false => o.account.to_string(),
+            ("OFFER", &|o| o.offer.to_string()),
+            ("SELLER", &|o| match (o.own, &o.name) {
+                (true, _) => "this node".to_owned(),
+                (false, Some(name)) => name.clone(),
+                (false, None) => o.account.to_string(),
             }),
+            (">LABEL", &|o| o.label.to_string()),
             ("CLASS", &|o| o.class.clone()),
             (">UNITS", &|o| o.units.to_string()),
             (">LEASED", &|o| o.leased.to_string()),
@@ -181,6 +183,7 @@ mod tests {
             offer: OfferId([3; 32]),
             label: 7,
             account: AccountId([4; 32]),
+            name: Some("alpha".to_owned()),
             own: true,
             class: "small".to_owned(),
             units: 2,
@@ -202,6 +205,18 @@ mod tests {
             let shown = table(&[offer(on_sale, withdrawn)]);
             assert!(shown.trim_end().ends_with(state), "{shown}");
         }
+        let ours = table(&[offer(true, false)]);
+        assert!(ours.lines().nth(1).unwrap().starts_with("03030303  this node"), "{ours}");
+        let other = Offer {
+            own: false,
+            ..offer(true, false)
+        };
+        assert!(table(std::slice::from_ref(&other)).contains("  alpha "));
+        let invited = Offer {
+            name: None,
+            ..other
+        };
+        assert!(table(&[invited]).contains("  04040404 "));
         let held = Offer {
             held_back: true,
             ..offer(true, true)

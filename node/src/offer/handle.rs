@@ -188,6 +188,7 @@ fn view(
         offer: *id,
         label: terms.label,
         account: offer.seller,
+        name: state.member_name(&offer.seller).map(str::to_owned),
         own: is_own,
         class: class_name(state, &terms.class),
         units: terms.units,

@@ -1,5 +1,6 @@
 //! Offers.
 
 mod handle;
+pub(crate) mod named;
 pub(crate) mod routes;
 pub(crate) mod types;

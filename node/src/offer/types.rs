@@ -40,6 +40,9 @@ pub struct Offer {
     pub label: u32,
     /// Seller.
     pub account: AccountId,
+    /// Its name, if it is a member.
+    #[serde(default)]
+    pub name: Option<String>,
     /// Whether this node is the seller.
     pub own: bool,
     /// Name of the class.

@@ -13,7 +13,7 @@ pub struct Quote {
     pub class: String,
     /// Of how many classes that can serve the order the node chose this one, as the cheapest;
     /// `None` if it was named, or there is no other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub among: Option<u32>,
     /// Nodes of all classes.
     pub nodes: u32,

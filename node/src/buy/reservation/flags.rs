@@ -5,7 +5,6 @@ use crate::buy::flags::NOT_SENT;
 use crate::cli::{CliError, Exit};
 use crate::config::parse;
 use clap::Args;
-use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::reservation::Channels;
 
 /// Reserving nodes ahead of time.
@@ -14,7 +13,8 @@ pub(in crate::buy) struct ReserveFlags {
     /// Reserve all nodes together, ahead of time, for all of --time; a winner pays its bid
     #[arg(long, conflicts_with = "array")]
     reserve: bool,
-    /// So many of the nodes from these offers (ids, see offer list -o json); the others from any
+    /// So many of the nodes from these offers, by their ids or how these begin (see offer list); the
+    /// others from any
     #[arg(long, value_name = "N=OFFER,...", requires = "reserve", value_parser = group)]
     group: Vec<NodeGroup>,
     /// Earliest start, from now as in 2h, or a slot as in @123
@@ -53,11 +53,15 @@ impl ReserveFlags {
 
 fn group(text: &str) -> Result<NodeGroup, String> {
     let wrong = || format!("`{text}` is no group: write N=OFFER,OFFER with ids of offers");
+    let digits = |offer: &&str| !offer.is_empty() && offer.bytes().all(|b| b.is_ascii_hexdigit());
     let (nodes, offers) = text.split_once('=').ok_or_else(wrong)?;
-    let offers = offers.split(',').map(str::parse::<OfferId>);
+    let offers: Vec<&str> = offers.split(',').collect();
+    if !offers.iter().all(digits) {
+        return Err(wrong());
+    }
     let group = NodeGroup {
         nodes: nodes.parse().map_err(|_| wrong())?,
-        offers: offers.collect::<Result<_, _>>().map_err(|_| wrong())?,
+        offers: offers.into_iter().map(str::to_ascii_lowercase).collect(),
     };
     if group.nodes == 0 {
         Err(wrong())

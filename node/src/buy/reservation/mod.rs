@@ -14,6 +14,7 @@ use crate::api::types::{JobReason, JobState};
 use crate::cli::text;
 use crate::market::desk::{Answer, Desk};
 use crate::market::price::limit_hourly;
+use crate::offer::named::offer_meant;
 use crate::order::plan::{Ask, Plan};
 use crate::order::quote::Quote;
 use gridbay_core::buy::{NewOrder, ReserveTerms};
@@ -29,7 +30,7 @@ impl Way for Ahead {
         NAME
     }
     fn plan(&self, at: &Desk<'_>, ask: &Ask) -> Answer<Plan> {
-        self.planned(&at.market, ask)
+        self.planned(&at.market, ask, &|offer| offer_meant(at.state(), offer))
     }
     fn line(&self, quote: &Quote) -> String {
         format!(
@@ -48,7 +49,7 @@ impl Shown for ReserveTerms {
     fn shown(&self, order: &NewOrder, state: &State) -> (Credits, Credits, Ahead) {
         let groups = self.groups.iter().map(|group| NodeGroup {
             nodes: group.units,
-            offers: group.offers.clone(),
+            offers: group.offers.iter().map(|offer| offer.to_hex()).collect(),
         });
         let ahead = Ahead {
             groups: groups.collect(),

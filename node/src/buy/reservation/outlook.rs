@@ -8,6 +8,7 @@ use super::{Ahead, NAME, Start};
 use crate::api::types::{Prospect, Wish};
 use crate::buy::wish::{ask, unsuitable};
 use crate::market::desk::{Answer, Desk};
+use crate::offer::named::offer_meant;
 use crate::order::plan::{Ask, Said};
 
 /// As soon as there is room, on any offers.
@@ -26,7 +27,9 @@ pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
         budget: None,
         ..ask(wish)
     };
-    let plan = ANY.planned(market, &any).map_err(unsuitable)?;
+    let plan = ANY
+        .planned(market, &any, &|offer| offer_meant(at.state(), offer))
+        .map_err(unsuitable)?;
     let (ahead, starts) = (market.reservable(), market.policy.reservation.starts);
     let within = wish.budget.is_none_or(|budget| plan.most <= budget);
     let (odds, note) = match (within, ahead >= nodes) {

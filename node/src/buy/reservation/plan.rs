@@ -15,19 +15,23 @@ use crate::market::price::limit_hourly;
 use crate::order::plan::{Ask, Plan, Said, Shelf, too_much};
 use gridbay_core::buy::{ReserveTerms, Terms};
 use gridbay_protocol::appeal::last_opening;
+use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Group;
 use gridbay_protocol::units::{Credits, Price};
 
+/// Finds the offer that a text means.
+type Meant<'a> = &'a dyn Fn(&str) -> Answer<OfferId>;
+
 impl Ahead {
-    /// Plans a reservation.
-    pub(super) fn planned(&self, market: &Market, ask: &Ask) -> Answer<Plan> {
+    /// Plans a reservation; `meant` finds the offer that a text means.
+    pub(super) fn planned(&self, market: &Market, ask: &Ask, meant: Meant<'_>) -> Answer<Plan> {
         let slots = ask.slots(market, market.policy.reservation.slots)?;
         ask.in_range()?;
-        self.of(market, ask, slots)
+        self.of(market, ask, slots, meant)
     }
 
-    fn of(&self, market: &Market, ask: &Ask, slots: u32) -> Answer<Plan> {
+    fn of(&self, market: &Market, ask: &Ask, slots: u32, meant: Meant<'_>) -> Answer<Plan> {
         let slot_ms = market.policy.slot_ms();
         let node_slots = u64::from(ask.nodes) * u64::from(slots);
         let posted = market.reference.times(node_slots).ok_or_else(too_much)?;
@@ -50,7 +54,7 @@ impl Ahead {
         }
         let (earliest, latest) = window(self, market)?;
         let terms = ReserveTerms {
-            groups: groups(ask.nodes, self)?,
+            groups: groups(ask.nodes, self, meant)?,
             earliest,
             latest,
             value,
@@ -104,17 +108,18 @@ fn window(ahead: &Ahead, market: &Market) -> Answer<(u64, u64)> {
     Ok((earliest, latest))
 }
 
-fn groups(nodes: u32, ahead: &Ahead) -> Answer<Vec<Group>> {
+fn groups(nodes: u32, ahead: &Ahead, meant: Meant<'_>) -> Answer<Vec<Group>> {
     let named = ahead.groups.iter().map(|group| {
-        let mut offers = group.offers.clone();
+        let offers = group.offers.iter().map(|offer| meant(offer));
+        let mut offers = offers.collect::<Answer<Vec<_>>>()?;
         offers.sort_unstable();
         offers.dedup();
-        Group {
+        Ok(Group {
             units: group.nodes,
             offers,
-        }
+        })
     });
-    let mut groups: Vec<Group> = named.collect();
+    let mut groups = named.collect::<Answer<Vec<Group>>>()?;
     let named: u64 = groups.iter().map(|g| u64::from(g.units)).sum();
     let rest = u64::from(nodes).checked_sub(named);
     let rest = rest.ok_or_else(|| {
@@ -149,7 +154,6 @@ mod tests {
     use super::*;
     use crate::api::ErrorCode;
     use crate::market::tests::market;
-    use gridbay_protocol::ids::OfferId;
 
     fn ahead() -> Ahead {
         Ahead {
@@ -171,7 +175,8 @@ mod tests {
     /// 2.
     fn terms(ask: &Ask, ahead: &Ahead) -> Answer<ReserveTerms> {
         let market = market(&[(4, 4, 50, None)]);
-        match ahead.of(&market, ask, 3)?.terms {
+        let meant = |offer: &str| offer.parse().map_err(|_| usage("no offer", "look"));
+        match ahead.of(&market, ask, 3, &meant)?.terms {
             Terms::Reserve(terms) => Ok(terms),
             other => panic!("{other:?}"),
         }
@@ -229,7 +234,7 @@ mod tests {
         let ahead = Ahead {
             groups: vec![NodeGroup {
                 nodes: 2,
-                offers: vec![b, a, b],
+                offers: [b, a, b].map(|offer| offer.to_hex()).into(),
             }],
             ..ahead()
         };
@@ -238,6 +243,9 @@ mod tests {
         assert_eq!((groups[1].units, groups[1].offers.len()), (1, 0));
         assert_eq!(terms(&ask(2), &ahead).unwrap().groups.len(), 1);
         assert!(terms(&ask(1), &ahead).is_err());
+        let mut none = ahead.clone();
+        none.groups[0].offers.push("x".to_owned());
+        assert_eq!(terms(&ask(3), &none).unwrap_err().code, ErrorCode::Usage);
         assert!(terms(&ask(257), &ahead).is_err());
     }
 }

@@ -1,6 +1,5 @@
 //! The JSON of reservations.
 
-use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::reservation::Channels;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -25,8 +24,8 @@ pub struct Ahead {
 pub struct NodeGroup {
     /// How many.
     pub nodes: u32,
-    /// Of which offers; of any if empty.
-    pub offers: Vec<OfferId>,
+    /// Of which offers, by their ids or how these begin; of any if empty.
+    pub offers: Vec<String>,
 }
 
 /// A time in the market: `{"in": 3600}` or `{"slot": 123}`.

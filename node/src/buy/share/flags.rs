@@ -3,7 +3,6 @@
 use super::Claim;
 use crate::config::parse;
 use clap::{Args, ValueEnum};
-use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
@@ -35,9 +34,10 @@ pub(in crate::buy) struct ShareFlags {
     /// needs all
     #[arg(long, value_enum, requires = "share", default_value = "linear")]
     utility: Shape,
-    /// The pool [default: the one of the class that gives most]
-    #[arg(long, value_name = "ID", requires = "share", value_parser = offer)]
-    pool: Option<OfferId>,
+    /// The pool, by its offer's id or how that begins [default: the one of the class that gives
+    /// most]
+    #[arg(long, value_name = "ID", requires = "share")]
+    pool: Option<String>,
 }
 
 /// Weights as they are written.
@@ -67,18 +67,12 @@ fn weights(text: &str) -> Result<Weights, String> {
     Ok(Weights(Some(named)))
 }
 
-fn offer(text: &str) -> Result<OfferId, String> {
-    let wrong =
-        || format!("`{text}` is no offer: want 64 hex digits, see gridbay offer list -o json");
-    text.parse().map_err(|_| wrong())
-}
-
 impl ShareFlags {
     /// The terms, if the command claims a share. Past runs of `program` tell the weights.
     pub(in crate::buy) fn how(&self, program: &str) -> Option<Claim> {
         let rate = self.rate.filter(|_| self.share)?;
         Some(Claim {
-            offer: self.pool,
+            offer: self.pool.clone(),
             rate,
             utility: match self.utility {
                 Shape::Linear => Utility::Linear,

@@ -43,7 +43,7 @@ impl Way for Claim {
         match gives {
             Some(0) => Some((
                 "at this rate it would get no node of the pool".to_owned(),
-                "raise --rate, or name another pool with --offer".to_owned(),
+                "raise --rate, or name another pool with --pool".to_owned(),
             )),
             _ => too_few(quote, 1),
         }
@@ -58,7 +58,7 @@ impl Shown for ShareTerms {
         let names = class.into_iter().flat_map(|class| class.resources());
         let names = names.map(|resource| resource.name().to_owned());
         let claim = Claim {
-            offer: Some(self.offer),
+            offer: Some(self.offer.to_hex()),
             rate,
             utility: self.utility,
             weights: Some(names.zip(self.weights.iter().copied()).collect()),

@@ -11,6 +11,7 @@ use super::{Claim, ResourceShare, ShareOutlook};
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::failure::{not_found, usage};
 use crate::market::desk::{Answer, Desk};
+use crate::offer::named::offer_meant;
 use crate::order::plan::{Ask, Plan, Said, Shelf, patience, too_much};
 use gridbay_core::buy::{ShareTerms, Terms};
 use gridbay_ledger::State;
@@ -71,14 +72,15 @@ fn look(at: &Desk<'_>, claim: &Claim, tasks: u32) -> Answer<Pool> {
             outlook,
         })
     };
-    if let Some(offer) = &claim.offer {
+    if let Some(named) = &claim.offer {
+        let offer = &offer_meant(state, named)?;
         let of_class = |p: &Pool| p.sharing.class == class.key.id();
         let found = pool(offer).filter(of_class);
         return found.ok_or_else(|| {
             let what = format!("no pool {offer} of class {}", class.name);
             not_found(
                 what,
-                "`gridbay offer list -o json` shows offers with their mechanism",
+                "`gridbay offer list` shows offers with their mechanism",
             )
         });
     }

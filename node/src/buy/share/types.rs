@@ -12,9 +12,10 @@ use utoipa::ToSchema;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// The pool; `None` for the one of the class that gives most.
+    /// The pool, by its offer's id or how that begins; `None` for the one of the class that gives
+    /// most.
     #[serde(default)]
-    pub offer: Option<OfferId>,
+    pub offer: Option<String>,
     /// Most per hour, for all that it gets.
     #[serde(with = "amount")]
     pub rate: Credits,

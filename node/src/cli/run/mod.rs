@@ -338,7 +338,6 @@ mod tests {
     use super::*;
     use crate::api::types::{Ahead, How, NodeGroup, Start};
     use clap::Parser as _;
-    use gridbay_protocol::ids::OfferId;
     use gridbay_protocol::mechanism::reservation::Channels;
 
     #[derive(clap::Parser)]
@@ -374,7 +373,7 @@ mod tests {
         let ahead = Ahead {
             groups: vec![NodeGroup {
                 nodes: 2,
-                offers: vec![OfferId([0xab; 32])],
+                offers: vec![id.clone()],
             }],
             from: Start::In(7_200),
             until: Some(Start::Slot(900)),

@@ -44,7 +44,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         nodes: 6,
         max_price: None,
         how: How::Share(Claim {
-            offer: Some(pool.offer),
+            offer: Some(pool.offer.to_hex()),
             rate: credits(60),
             utility: Utility::Log,
             weights: None,
