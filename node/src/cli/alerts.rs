@@ -25,13 +25,13 @@ impl AlertsCommand {
                 AlertsCommand::List => {
                     let all = client.get("/alerts").await;
                     let all: AlertList = all.during("no list of alerts")?;
-                    at.show(&all, page)?;
+                    at.tell(&all, page)?;
                     Ok(Exit::OK)
                 }
                 AlertsCommand::Test => {
                     let tried = client.post("/alerts/test", &(), None).await;
                     let tried: Vec<AlertTried> = tried.during("nothing was tried")?;
-                    at.show(&tried, |tried| outcome(tried))?;
+                    at.tell(&tried, |tried| outcome(tried))?;
                     match tried.iter().all(|way| way.failure.is_none()) {
                         true => Ok(Exit::OK),
                         false => Ok(Exit::FAILED),

@@ -238,7 +238,7 @@ async fn show(at: &Context, client: &Client, id: &Meant) -> Result<(), CliError>
         .get(&format!("/auctions/{id}"))
         .await
         .during("no such auction")?;
-    at.show(&proof, table)
+    at.tell(&proof, table)
 }
 
 async fn verify(
@@ -257,7 +257,7 @@ async fn verify(
             why,
         });
     }
-    at.show(&verdicts, |verdicts| {
+    at.tell(&verdicts, |verdicts| {
         let line = |v: &Verdict| match &v.why {
             None => format!("ok     {}\n", v.id),
             Some(why) => format!("wrong  {}: {}\n", v.id, crate::ui::clean(why)),

@@ -27,7 +27,7 @@ pub enum Format {
     Table,
     /// For people; tables are as wide as they are.
     Wide,
-    /// Tables as values separated by commas.
+    /// Tables as values separated by commas; of what is no table, names and values.
     Csv,
     /// For programs: one JSON value on standard output.
     Json,
@@ -137,6 +137,22 @@ impl Context {
             }
         };
         Ok(ui::out(text.as_bytes())?)
+    }
+    /// Shows a result that is no list: as records of names and values where values between commas
+    /// are asked for, and not at all where ids are.
+    pub fn tell<T: Serialize>(
+        &self,
+        value: &T,
+        text: impl FnOnce(&T) -> String,
+    ) -> Result<(), CliError> {
+        self.show(value, |value| match Layout::chosen() {
+            Layout::Within(_) | Layout::Whole => text(value),
+            Layout::Ids => String::new(),
+            // What has a form for programs has names in it.
+            Layout::Csv => serde_json::to_value(value)
+                .map(|value| ui::csv::named(&value))
+                .unwrap_or_default(),
+        })
     }
     /// Shows something once, or again and again until it is interrupted: on a terminal in place of
     /// what was there.

@@ -50,18 +50,18 @@ impl ContractCommand {
             let all: Vec<Contract> = client.get(from.0).await.during(from.1)?;
             match self {
                 ContractCommand::List { .. } => Ok(()),
-                ContractCommand::Show { id } => at.show(&find(all, &id)?, describe),
+                ContractCommand::Show { id } => at.tell(&find(all, &id)?, describe),
                 ContractCommand::Sign { id } => {
                     let id = find(all, &id)?.contract.to_hex();
                     let word = format!("/contracts/{id}/sign");
                     let signed: Contract = client.post(&word, &(), None).await.during(UNDONE)?;
-                    at.show(&signed, describe)
+                    at.tell(&signed, describe)
                 }
                 ContractCommand::Close { id } => {
                     let id = find(all, &id)?.contract.to_hex();
                     let word = format!("/contracts/{id}/close");
                     let closed: Contract = client.post(&word, &(), None).await.during(UNDONE)?;
-                    at.show(&closed, describe)
+                    at.tell(&closed, describe)
                 }
             }
         })

@@ -29,7 +29,7 @@ pub(super) struct DoctorArgs {}
 impl DoctorArgs {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         let findings = at.wait(async { Ok(examine(at).await) })?;
-        at.show(&findings, |list| page(list))?;
+        at.tell(&findings, |list| page(list))?;
         let ill = doctor::is_ill(&findings);
         if findings.is_empty() && at.format.is_text() {
             ui::note("nothing is wrong with the network of this node");

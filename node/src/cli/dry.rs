@@ -33,7 +33,7 @@ pub(super) struct Would<T> {
 impl<T: Serialize> Would<T> {
     /// Shows it; `what` tells the request in a line.
     pub(super) fn tell(&self, at: &Context, what: &str) -> Result<Exit, CliError> {
-        at.show(self, |would| would.lines(what))?;
+        at.tell(self, |would| would.lines(what))?;
         Ok(if self.works { Exit::OK } else { Exit::FAILED })
     }
 

@@ -22,7 +22,7 @@ impl FederationArgs {
             let look = async || {
                 let federation = client.get("/federation").await;
                 let federation: Federation = federation.during("no federation")?;
-                at.show(&federation, screen)
+                at.tell(&federation, screen)
             };
             at.shown(self.watch, look).await
         })

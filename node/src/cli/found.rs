@@ -185,7 +185,7 @@ impl FoundArgs {
             members: genesis.members.iter().map(member).collect(),
             classes: genesis.classes.iter().map(|c| c.name.clone()).collect(),
         };
-        at.show(&founded, table)
+        at.tell(&founded, table)
     }
 
     fn genesis(self) -> Result<Genesis, CliError> {

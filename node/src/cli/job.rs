@@ -87,7 +87,7 @@ impl JobCommand {
                 }
                 JobCommand::Describe { id } => {
                     let record = read(&client, &id, "no such job").await?;
-                    at.show(&record, |job| describe(job) + &attempts::table(job))?;
+                    at.tell(&record, |job| describe(job) + &attempts::table(job))?;
                 }
                 JobCommand::Logs(args) => args.run(&client).await?,
                 JobCommand::Get { id, dest } => {
@@ -97,14 +97,14 @@ impl JobCommand {
                         let line = |p: &PathBuf| format!("{}\n", p.display());
                         paths.iter().map(line).collect()
                     };
-                    at.show(&written, shown)?;
+                    at.tell(&written, shown)?;
                 }
                 JobCommand::Why { id } => why(at, &client, &id).await?,
                 JobCommand::Wait { id, timeout } => return wait(at, &client, &id, timeout).await,
                 JobCommand::Cancel { id } => {
                     let record = client.post(&format!("/jobs/{id}/cancel"), &(), None).await;
                     let record: JobRecord = record.during("the job was not cancelled")?;
-                    at.show(&record, |r| {
+                    at.tell(&record, |r| {
                         format!("job {} {}\n", r.id, text::given_up(r.state))
                     })?;
                 }
@@ -137,7 +137,7 @@ async fn wait(
                 CliError::new(Exit::TIMEOUT, what, why, next)
             })??,
     };
-    at.show(&ended, |job| end_line(job) + "\n")?;
+    at.tell(&ended, |job| end_line(job) + "\n")?;
     Ok(exit_of(&ended))
 }
 
@@ -305,7 +305,7 @@ fn worth(job: &JobRecord) -> Option<String> {
 async fn why(at: &Context, client: &Client, id: &Meant) -> Result<(), CliError> {
     let why = client.get(&format!("/jobs/{id}/why")).await;
     let why: Why = why.during("no explanation")?;
-    at.show(&why, |why| {
+    at.tell(&why, |why| {
         let met = |check: &WhyCheck| if check.met { "yes" } else { "no" }.to_owned();
         let table = Table::of(
             &why.checks,

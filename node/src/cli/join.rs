@@ -98,7 +98,7 @@ impl JoinArgs {
         if joined.already {
             ui::note(ALREADY);
         }
-        at.show(&joined, |joined| {
+        at.tell(&joined, |joined| {
             let network = joined.network.to_hex();
             text::fields(&[
                 ("network", network),

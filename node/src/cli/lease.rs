@@ -56,19 +56,19 @@ impl LeaseCommand {
                 LeaseCommand::Show { id } => {
                     let path = format!("/leases/{id}");
                     let lease: LeaseView = client.get(&path).await.during("no lease")?;
-                    at.show(&lease, describe)
+                    at.tell(&lease, describe)
                 }
                 LeaseCommand::Connect(_) => Ok(()),
                 LeaseCommand::Disconnect { id } => {
                     let path = format!("/leases/{id}/disconnect");
                     let left = client.post(&path, &(), None).await;
                     let left: LeaseView = left.during("nothing was left")?;
-                    at.show(&left, |l| format!("left lease {}\n", l.lease))
+                    at.tell(&left, |l| format!("left lease {}\n", l.lease))
                 }
                 LeaseCommand::Net { id } => {
                     let path = format!("/leases/{id}/net");
                     let net: LeaseNet = client.get(&path).await.during("no network")?;
-                    at.show(&net, pairs)
+                    at.tell(&net, pairs)
                 }
             }
         })

@@ -186,7 +186,7 @@ async fn account(client: &Client, who: &Meant, what: &str) -> Result<AccountId, 
 async fn balance(at: &Context, client: &Client, account: Option<Meant>) -> Result<(), CliError> {
     let path = format!("/ledger/balance{}", of(account, '?'));
     let balance: Balance = client.get(&path).await.during("no balance")?;
-    at.show(&balance, balance_text)
+    at.tell(&balance, balance_text)
 }
 
 fn balance_text(balance: &Balance) -> String {
@@ -219,7 +219,7 @@ async fn transfer(
     request: &TransferRequest,
 ) -> Result<(), CliError> {
     let done: Transferred = once.post(client, &TRANSFER, request).await?;
-    at.show(&done, |done| {
+    at.tell(&done, |done| {
         format!(
             "done at height {}, entry {}\n",
             done.height,
@@ -231,7 +231,7 @@ async fn transfer(
 async fn close(at: &Context, client: &Client, once: &Once, to: &Meant) -> Result<(), CliError> {
     let to = account(client, to, CLOSE.undone).await?;
     let done: ClosedAccount = once.post(client, &CLOSE, &CloseRequest { to }).await?;
-    at.show(&done, |done| {
+    at.tell(&done, |done| {
         format!(
             "closed at height {}, entry {}\n{} credits moved to account {}\n",
             done.height,
@@ -264,7 +264,7 @@ async fn history(at: &Context, client: &Client, path: &str) -> Result<(), CliErr
 async fn bank(at: &Context, client: &Client) -> Result<(), CliError> {
     let report = client.get("/ledger/bank").await;
     let report: BankReport = report.during("no figures of the bank")?;
-    at.show(&report, bank_text)
+    at.tell(&report, bank_text)
 }
 
 fn bank_text(report: &BankReport) -> String {
@@ -316,7 +316,7 @@ async fn verify(at: &Context, client: &Client, file: Option<PathBuf>) -> Result<
         block: chain.head(),
         validators: chain.validators().members().len(),
     };
-    at.show(&verified, |v| {
+    at.tell(&verified, |v| {
         format!(
             "ok: {} blocks of network {}, each certified by its validators (now {})\nhead {}\n",
             v.height,

@@ -177,7 +177,7 @@ impl MemberArgs {
 }
 
 fn print(at: &Context, member: &MemberFile) -> Result<(), CliError> {
-    at.show(member, |member| {
+    at.tell(member, |member| {
         let validator = match &member.validator {
             Some(v) => format!("{} with power {}", v.key.to_hex(), v.power),
             None => "none".to_owned(),

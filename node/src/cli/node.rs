@@ -46,7 +46,7 @@ impl NodeCommand {
             NodeCommand::Status => at.wait(async {
                 let client = at.client()?;
                 let status: NodeStatus = client.get("/node").await.during("no status")?;
-                at.show(&status, table)
+                at.tell(&status, table)
             }),
             NodeCommand::Drain => at.wait(async {
                 let status: NodeStatus = at
@@ -54,12 +54,12 @@ impl NodeCommand {
                     .post("/node/drain", &(), None)
                     .await
                     .during("the node does not drain")?;
-                at.show(&status, table)
+                at.tell(&status, table)
             }),
             NodeCommand::Resume => at.wait(async {
                 let resumed = at.client()?.post("/node/resume", &(), None).await;
                 let status: NodeStatus = resumed.during("the node does not resume")?;
-                at.show(&status, table)
+                at.tell(&status, table)
             }),
             NodeCommand::Stop => at.wait(async {
                 let client = at.client()?;

@@ -61,12 +61,12 @@ impl PeerCommand {
                 PeerCommand::Find(who) => {
                     let what = "the peer was not found";
                     let found: FoundRecord = ask(&client, "find", who, what).await?;
-                    at.show(&found, tables::record)
+                    at.tell(&found, tables::record)
                 }
                 PeerCommand::Connect(who) => {
                     let what = "there is no connection";
                     let line: PeerLine = ask(&client, "connect", who, what).await?;
-                    at.show(&line, |line| format!("connected: {}\n", tables::way(line)))
+                    at.tell(&line, |line| format!("connected: {}\n", tables::way(line)))
                 }
                 PeerCommand::Block(who) => mark(at, &client, who, Mark::Blocked, true).await,
                 PeerCommand::Trust(who) => mark(at, &client, who, Mark::Trusted, true).await,
@@ -98,7 +98,7 @@ async fn mark(
     let request = MarkRequest { who, mark, set };
     let answer = client.post("/peers/mark", &request, None).await;
     let marked: Marked = answer.during("nothing was changed")?;
-    at.show(&marked, |marked| {
+    at.tell(&marked, |marked| {
         let neither = "neither blocked nor trusted";
         let word = marked.mark.map_or(neither, Mark::name);
         let already = if marked.changed { "" } else { ", as before" };

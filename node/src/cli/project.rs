@@ -153,7 +153,7 @@ impl ProjectCommand {
                 ProjectCommand::Remove { name } => {
                     let gone = client.delete(&format!("/projects/{name}")).await;
                     let gone: ProjectRecord = gone.during("no project was removed")?;
-                    return at.show(&gone, |gone| {
+                    return at.tell(&gone, |gone| {
                         format!("{} is no project any more\n", gone.name)
                     });
                 }
@@ -172,7 +172,7 @@ impl ProjectCommand {
                     gone.during("the project stays as it was")?
                 }
             };
-            at.show(&one, page)
+            at.tell(&one, page)
         })
     }
 }

@@ -41,7 +41,7 @@ impl StatusArgs {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
         at.wait(async {
             let client = at.client()?;
-            let look = async || at.show(&Status::of(&client).await?, screen);
+            let look = async || at.tell(&Status::of(&client).await?, screen);
             at.shown(self.watch, look).await
         })
     }

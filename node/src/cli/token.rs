@@ -61,7 +61,7 @@ impl TokenCommand {
                 TokenCommand::Revoke { name } => {
                     let gone = client.delete(&format!("/tokens/{name}")).await;
                     let gone: TokenRecord = gone.during("no token was revoked")?;
-                    at.show(&gone, |gone| {
+                    at.tell(&gone, |gone| {
                         format!("{} opens nothing any more\n", gone.name)
                     })
                 }

@@ -43,7 +43,7 @@ impl UserCommand {
                 UserCommand::Remove { name } => {
                     let gone = client.delete(&format!("/users/{name}")).await;
                     let gone: UserRecord = gone.during("no user was removed")?;
-                    at.show(&gone, |gone| {
+                    at.tell(&gone, |gone| {
                         format!("{} is no user any more, and of no project\n", gone.name)
                     })
                 }

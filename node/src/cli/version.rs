@@ -14,5 +14,5 @@ pub(super) fn run(at: &Context) -> Result<(), CliError> {
     let version = Version {
         version: env!("CARGO_PKG_VERSION"),
     };
-    at.show(&version, |told| format!("gridbay {}\n", told.version))
+    at.tell(&version, |told| format!("gridbay {}\n", told.version))
 }

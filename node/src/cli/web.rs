@@ -33,7 +33,7 @@ impl WebArgs {
                     written(&path, &link).during("there is no page that leads to the link")?;
                     at.show(&path, |path| format!("{}\n", path.display()))
                 }
-                false => at.show(&link, table),
+                false => at.tell(&link, table),
             }
         })
     }

@@ -35,7 +35,7 @@ impl Layout {
     }
 
     /// The process's; whole if nothing was chosen.
-    pub(super) fn chosen() -> Layout {
+    pub(crate) fn chosen() -> Layout {
         CHOSEN.get().copied().unwrap_or(Layout::Whole)
     }
 }

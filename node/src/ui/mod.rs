@@ -78,6 +78,14 @@ pub fn raw_note(line: &str) {
     let _ = err(format!("\r{}\r\n", clean(line)).as_bytes());
 }
 
+/// Text beside a table, which belongs to neither ids alone nor values between commas.
+pub fn prose(text: String) -> String {
+    match Layout::chosen() {
+        Layout::Within(_) | Layout::Whole => text,
+        Layout::Ids | Layout::Csv => String::new(),
+    }
+}
+
 /// The text without characters that are not seen.
 pub fn clean(text: &str) -> String {
     let shown = |c: char| if is_unseen(c) { '\u{fffd}' } else { c };

@@ -25,7 +25,7 @@ impl CollectArgs {
             amount: self.amount,
         };
         match order(at, self.who, asked, what)? {
-            Outcome::Collected(got) => at.show(&*got, |got| {
+            Outcome::Collected(got) => at.tell(&*got, |got| {
                 format!(
                     "{} credits moved to account {} at height {}, entry {}\n",
                     got.amount,

@@ -32,7 +32,7 @@ impl EarningsArgs {
         if self.json {
             at.format = Format::Json;
         }
-        at.show(&*earnings, text)
+        at.tell(&*earnings, text)
     }
 }
 

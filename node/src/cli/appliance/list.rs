@@ -32,7 +32,7 @@ impl AddArgs {
         at.wait(async {
             let added = at.client()?.post("/appliances/add", &appliance, None).await;
             let added: Appliance = added.during(UNCHANGED)?;
-            at.show(&added, |added| {
+            at.tell(&added, |added| {
                 format!(
                     "{} is {}; try: gridbay appliance status {}\n",
                     added.name, added.node, added.name
@@ -66,7 +66,7 @@ pub(super) fn remove(at: &Context, name: String) -> Result<(), CliError> {
             .post("/appliances/remove", &removed, None)
             .await;
         let removed: Removed = removed.during(UNCHANGED)?;
-        at.show(&removed, |removed| {
+        at.tell(&removed, |removed| {
             format!("{} names no node any more\n", removed.name)
         })
     })

@@ -22,7 +22,7 @@ impl LogArgs {
         let what = "no log";
         let asked = Order::Log { lines: self.lines };
         match order(at, self.who, asked, what)? {
-            Outcome::Log(lines) => at.show(&lines, |lines| {
+            Outcome::Log(lines) => at.tell(&lines, |lines| {
                 let shown = lines.iter().map(|line| format!("{}\n", clean(line)));
                 shown.collect()
             }),

@@ -40,7 +40,7 @@ impl SetArgs {
             value: Some(self.value).filter(|value| value != DEFAULT),
         };
         match order(at, self.who, Order::Set(setting), what)? {
-            Outcome::Set(desired) => at.show(&*desired, |desired| {
+            Outcome::Set(desired) => at.tell(&*desired, |desired| {
                 let told = told(desired);
                 match told.is_empty() {
                     true => "it goes by its configuration disk\n".to_owned(),

@@ -16,7 +16,7 @@ pub(super) fn status(at: &Context, who: Who) -> Result<(), CliError> {
 /// Gives an order that is answered with a status, and shows that.
 pub(super) fn shown(at: &Context, who: Who, what: Order, not: &str) -> Result<(), CliError> {
     match order(at, who, what, not)? {
-        Outcome::Status(status) => at.show(&*status, screen),
+        Outcome::Status(status) => at.tell(&*status, screen),
         _ => Err(odd(not)),
     }
 }

@@ -65,7 +65,7 @@ impl UpdateArgs {
                 _ => Ok(last),
             }
         })?;
-        at.show(&handed, |_| {
+        at.tell(&handed, |_| {
             format!(
                 "{name} has it whole; it checks the signature, drains and reboots to try it\n\
                  try: gridbay appliance status {name}\n"

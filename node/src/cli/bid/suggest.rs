@@ -50,7 +50,7 @@ impl SuggestArgs {
             };
             let advice = client.post("/bids/suggest", &wish, None).await;
             let advice: BidAdvice = advice.during("no price to suggest")?;
-            at.show(&advice, |advice| describe(advice, &wish))
+            at.tell(&advice, |advice| describe(advice, &wish))
         })
     }
 }

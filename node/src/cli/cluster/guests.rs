@@ -49,7 +49,7 @@ fn change(at: &Context, id: &str, how: &str, guest: &Guest) -> Result<(), CliErr
         let path = format!("/clusters/{id}/{how}");
         let changed = at.client()?.post(&path, guest, None).await;
         let changed: ClusterRecord = changed.during(UNCHANGED)?;
-        at.show(&changed, describe)
+        at.tell(&changed, describe)
     })
 }
 
@@ -73,7 +73,7 @@ impl EnterArgs {
             let path = format!("/clusters/{}/enter", word(&self.lease)?.to_hex());
             let entered = at.client()?.post(&path, &Enter { owner }, None).await;
             let entered: VisitRecord = entered.during(OUTSIDE)?;
-            at.show(&entered, |visit| {
+            at.tell(&entered, |visit| {
                 let lease = visit.lease.to_hex();
                 format!("in the network of {lease}: gridbay cluster exec {lease} --rank 0 -- ...\n")
             })

@@ -102,7 +102,7 @@ impl NewArgs {
             await_rank(&way, rank);
             Ok(())
         })?;
-        at.show(&cluster, describe)
+        at.tell(&cluster, describe)
     }
 }
 

@@ -105,7 +105,7 @@ impl StopArgs {
         })?;
         // A rank may say what it likes.
         let count: u64 = stopped.iter().map(|(_, count)| u64::from(*count)).sum();
-        at.show(&count, |count| match count {
+        at.tell(&count, |count| match count {
             1 => "ended 1 program\n".to_owned(),
             count => format!("ended {count} programs\n"),
         })

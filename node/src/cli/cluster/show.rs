@@ -25,7 +25,7 @@ pub(super) fn show(at: &Context, id: &str) -> Result<(), CliError> {
     at.wait(async {
         let cluster = at.client()?.get(&format!("/clusters/{id}")).await;
         let cluster: ClusterRecord = cluster.during("no such cluster")?;
-        at.show(&cluster, describe)
+        at.tell(&cluster, describe)
     })
 }
 
@@ -35,7 +35,7 @@ pub(super) fn end(at: &Context, id: &str) -> Result<(), CliError> {
         let path = format!("/clusters/{id}/end");
         let ended = at.client()?.post(&path, &(), None).await;
         let ended: ClusterRecord = ended.during("the cluster was not given up")?;
-        at.show(&ended, |c| {
+        at.tell(&ended, |c| {
             format!("cluster {} {}\n", c.id, text::given_up(c.state))
         })
     })

@@ -49,7 +49,7 @@ impl ConnectArgs {
             at.wait(self.check(&client))?;
         }
         let lease = at.wait(join(&client, &self.id))?;
-        at.show(&lease, |l| format!("connected to lease {}\n", l.lease))?;
+        at.tell(&lease, |l| format!("connected to lease {}\n", l.lease))?;
         let lease = lease.lease.to_hex();
         match doors.serve(&client, &lease) {
             0 => Ok(()),

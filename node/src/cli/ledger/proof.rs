@@ -72,7 +72,7 @@ pub(super) async fn make(
     let path = format!("/ledger/proof?height={height}{}", of(account, '&'));
     let proof: PaymentProof = client.get(&path).await.during(what)?;
     let Some(path) = out else {
-        return at.show(&proof, told);
+        return at.tell(&proof, told);
     };
     let json = serde_json::to_string(&proof)
         .map_err(|error| CliError::new(Exit::FAILED, what, error.to_string(), ""))?;
@@ -94,7 +94,7 @@ pub(super) async fn check(
     let header = header(&proof).map_err(|error| wrong(&error))?;
     let set = validators_at(at, client, &genesis, header.height, header.validators).await?;
     verify_payments(&proof, genesis.network(), &set).map_err(|error| wrong(&error))?;
-    at.show(&proof, |proof| {
+    at.tell(&proof, |proof| {
         "ok: signed by the validators\n".to_owned() + &told(proof)
     })
 }

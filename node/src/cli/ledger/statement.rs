@@ -65,7 +65,10 @@ pub(super) async fn invoice(
     args: &PeriodArgs,
 ) -> Result<(), CliError> {
     let statement = args.ask(client).await?;
-    at.show(&statement, printed)
+    match at.format {
+        Format::Csv => Ok(ui::out(csv::invoice(&statement).as_bytes())?),
+        _ => at.tell(&statement, printed),
+    }
 }
 
 /// The movements, between the balances.
@@ -92,7 +95,8 @@ fn listed(statement: &Statement) -> String {
         ],
     );
     let (opening, closing) = (line(&statement.opening), line(&statement.closing));
-    format!("before: {opening}\n{movements}after: {closing}\n")
+    let before = ui::prose(format!("before: {opening}\n"));
+    before + &movements + &ui::prose(format!("after: {closing}\n"))
 }
 
 /// The invoice, for paper.

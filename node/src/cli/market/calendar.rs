@@ -10,7 +10,7 @@ pub(super) fn calendar(at: &Context) -> Result<(), CliError> {
     at.wait(async {
         let windows = at.client()?.get("/reservations").await;
         let windows: Vec<ReservationWindow> = windows.during("no calendar")?;
-        at.show(&windows, |windows| shown(windows))
+        at.tell(&windows, |windows| shown(windows))
     })
 }
 

@@ -4,7 +4,7 @@ use super::super::context::Context;
 use super::super::error::{CliError, During as _};
 use super::super::exit::Exit;
 use crate::api::types::{FindGroup, FindReport, FindRequest, FindStep, FoundNode};
-use crate::ui::Table;
+use crate::ui::{self, Table};
 use clap::Args;
 
 /// Find sellers' nodes by a query, as in 'cpu >= 4 && site in ["*.edu"] && price < 5 && rtt(me) <
@@ -48,22 +48,22 @@ fn text(report: &FindReport) -> String {
     if !report.nodes.is_empty() {
         text.push_str(&nodes(&report.nodes));
     }
-    if !report.steps.is_empty() || report.nodes.is_empty() {
-        if !report.nodes.is_empty() {
-            text.push('\n');
-        }
+    if report.nodes.is_empty() {
         text.push_str(&steps(report.known, &report.steps));
+    } else if !report.steps.is_empty() {
+        let steps = steps(report.known, &report.steps);
+        text.push_str(&ui::prose(format!("\n{steps}")));
     }
     if let Some(group) = &report.group
         && (!group.found || !report.steps.is_empty())
     {
-        text.push_str(&format!("\n{}\n", of_group(group)));
+        text.push_str(&ui::prose(format!("\n{}\n", of_group(group))));
     }
     if report.asked > 0 {
         let (asked, learnt) = (report.asked, report.learnt);
-        text.push_str(&format!(
+        text.push_str(&ui::prose(format!(
             "\n{asked} nodes were asked that were not known; {learnt} answered with something new\n"
-        ));
+        )));
     }
     text
 }

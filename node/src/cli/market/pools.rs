@@ -10,7 +10,7 @@ pub(super) fn pools(at: &Context) -> Result<(), CliError> {
     at.wait(async {
         let pools = at.client()?.get("/pools").await;
         let pools: Vec<PoolView> = pools.during("no list of pools")?;
-        at.show(&pools, |pools| shown(pools))
+        at.tell(&pools, |pools| shown(pools))
     })
 }
 

@@ -8,7 +8,7 @@ use crate::ui::{Table, clean};
 pub(super) async fn plans(at: &Context) -> Result<(), CliError> {
     let plans = at.client()?.get("/plans").await;
     let plans: Vec<PlanView> = plans.during("no list of plans")?;
-    at.show(&plans, |plans| text(plans))
+    at.tell(&plans, |plans| text(plans))
 }
 
 fn text(plans: &[PlanView]) -> String {

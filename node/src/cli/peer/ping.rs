@@ -63,7 +63,7 @@ impl PingArgs {
         }
         match failure {
             Some(error) if done.pings.is_empty() => Err(error),
-            _ => at.show(&done, summary),
+            _ => at.tell(&done, summary),
         }
     }
 }

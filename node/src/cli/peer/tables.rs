@@ -3,7 +3,7 @@
 use crate::api::types::{FoundRecord, Ourselves, PeerLine, PeerList};
 use crate::cli::text::{self, or_dash};
 use crate::overlay::{Nat, Reach, Router};
-use crate::ui::Table;
+use crate::ui::{self, Table};
 use gridbay_protocol::keys::PublicKey;
 
 /// Digits of a key that tell peers apart.
@@ -11,8 +11,7 @@ const SHORT: usize = 12;
 
 /// The node, then the peers.
 pub(super) fn list(list: &PeerList) -> String {
-    let mut text = text::fields(&ourselves(&list.me));
-    text.push('\n');
+    let text = ui::prose(text::fields(&ourselves(&list.me)) + "\n");
     text + &Table::of(
         &list.peers,
         &[

@@ -1,8 +1,8 @@
 //! Movements for a spreadsheet: the file of the command and that of the web page.
 
-use super::types::Moved;
+use super::types::{Moved, Statement};
 use crate::cli::text;
-use crate::ui::csv;
+use crate::ui::{clean, csv};
 use gridbay_protocol::payment::Reason;
 
 /// A heading, and a line for each movement.
@@ -24,6 +24,48 @@ pub(crate) fn file<'a>(movements: impl Iterator<Item = &'a Moved>) -> String {
     text
 }
 
+/// The invoice: a line for each order bought, thing sold, other reason and day, between the balances
+/// before and after. What `total` is, the section says: cost, income, change or balance.
+pub(crate) fn invoice(statement: &Statement) -> String {
+    let mut text = "section,of,name,order,amount,returned,total\n".to_owned();
+    let mut line = |cells: [String; 7]| {
+        let cells = cells.map(|cell| clean(&cell));
+        text += &csv::record(cells.iter().map(String::as_str));
+        text.push('\n');
+    };
+    let none = String::new;
+    let balance = |of: &str, total: String| {
+        ["balance".into(), of.into(), none(), none(), none(), none(), total]
+    };
+    line(balance("before", statement.opening.total.to_string()));
+    for bought in &statement.bought {
+        line([
+            "bought".into(),
+            bought.job.as_ref().map_or(none(), ToString::to_string),
+            bought.name.clone().unwrap_or_default(),
+            bought.order.to_hex(),
+            bought.paid.to_string(),
+            bought.returned.to_string(),
+            bought.cost.to_string(),
+        ]);
+    }
+    for sold in &statement.sold {
+        let (earned, returned) = (sold.earned.to_string(), sold.returned.to_string());
+        let total = sold.income.to_string();
+        line(["sold".into(), sold.of.clone(), none(), none(), earned, returned, total]);
+    }
+    for other in &statement.other {
+        let (received, spent) = (other.received.to_string(), other.spent.to_string());
+        line(["other".into(), word(other.reason), none(), none(), received, spent, none()]);
+    }
+    for day in &statement.days {
+        let total = day.change.to_string();
+        line(["day".into(), day.day.clone(), none(), none(), none(), none(), total]);
+    }
+    line(balance("after", statement.closing.total.to_string()));
+    text
+}
+
 /// A reason in a word.
 pub(crate) fn word(reason: Reason) -> String {
     format!("{reason:?}").to_ascii_lowercase()
@@ -33,7 +75,40 @@ pub(crate) fn word(reason: Reason) -> String {
 mod tests {
     use super::*;
     use crate::api::types::{Movement, Signed};
+    use serde_json::json;
     use gridbay_protocol::ids::OrderId;
+
+    #[test]
+    fn every_line_of_an_invoice_has_the_same_columns() {
+        let money = |total: &str| {
+            json!({"balance": total, "held": "0", "retained": "0", "total": total})
+        };
+        let statement = json!({
+            "network": "lab", "account": "11".repeat(32), "name": null, "from_ms": 0, "to_ms": 1,
+            "height": 9, "opening": money("10"), "closing": money("9.5"), "movements": [],
+            "bought": [{
+                "order": "22".repeat(32), "job": "0123456789abcdef", "name": "a,\"b",
+                "paid": "2", "returned": "0.5", "cost": "1.5",
+            }],
+            "sold": [{"of": "class small", "earned": "1", "returned": "0", "income": "1"}],
+            "other": [{"reason": serde_json::to_value(Reason::Lock).unwrap(),
+                "received": "0", "spent": "3"}],
+            "days": [{"day": "2026-01-31", "cost": "1.5", "income": "1", "other": "0",
+                "change": "-0.5"}],
+        });
+        let file = invoice(&serde_json::from_value(statement).unwrap());
+        let order = "22".repeat(32);
+        let wanted = [
+            "section,of,name,order,amount,returned,total",
+            "balance,before,,,,,10",
+            &format!("bought,0123456789abcdef,\"a,\"\"b\",{order},2,0.5,1.5"),
+            "sold,class small,,,1,0,1",
+            "other,lock,,,0,3,",
+            "day,2026-01-31,,,,,-0.5",
+            "balance,after,,,,,9.5",
+        ];
+        assert_eq!(file.lines().collect::<Vec<_>>(), wanted);
+    }
 
     #[test]
     fn a_spreadsheet_gets_each_movement_as_it_is() {
