@@ -53,7 +53,7 @@ impl Malformed {
     pub fn hint(&self) -> &'static str {
         match self {
             Malformed::Order { flaw, .. } => flaw.told().hint,
-            Malformed::Contract(_) => ContractFault::HINT,
+            Malformed::Contract(fault) => fault.hint(),
             own => {
                 let told = Self::WORDS.iter().find(|told| told.word == own.word());
                 told.map_or("", |told| told.hint)

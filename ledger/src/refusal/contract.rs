@@ -39,7 +39,7 @@ refusals! {
     } = "network_jobs", later:
         "there would be {jobs} jobs under contract, with the parts kept for other houses; \
          {limit} are the limit",
-        "wait until a contract is settled";
+        "ask for fewer jobs, or wait until others are settled";
     /// No such contract, or this account is not the party that may say so.
     NoContract(OrderId) = "no_contract", later:
         "no contract {0} in which this account may say so",
@@ -67,7 +67,7 @@ refusals! {
     /// The client closed it, or its window is over.
     Closed(OrderId) = "contract_closed", never:
         "contract {0} is closed",
-        "propose another contract for more jobs";
+        "propose a new contract";
     /// Never requested, or decided.
     NoJob(OrderId) = "no_job", later:
         "no open job {0}",

@@ -30,7 +30,7 @@ const OWN: &[Told] = &[
     Told::new(
         "draining",
         "The node drains, so it offers nothing",
-        "start it again",
+        "`gridbay node resume` takes leases again",
     ),
     Told::new(
         "project",

@@ -191,51 +191,66 @@ pub enum ContractFault {
 }
 
 impl ContractFault {
-    /// The way out of all of them.
-    pub const HINT: &str = "change the terms of the contract";
     /// All words of [`ContractFault::word`], with what they tell people; `overflow` is told by the
     /// ledger's word of that name.
     pub const WORDS: &[Told] = &[
         Told::new(
             "jobs",
             "No jobs, or more than a contract may have",
-            Self::HINT,
+            "ask for 1 to 4,096 --jobs",
         ),
         Told::new(
             "inverted",
             "The last slot lies before the first",
-            Self::HINT,
+            "give a --window that lasts a slot or more",
         ),
         Told::new(
             "job_units",
             "No units, or more than an order may ask for",
-            Self::HINT,
+            "ask for 1 to 4,096 units a job",
         ),
         Told::new(
             "job_slots",
             "No slots, or more than an order may run",
-            Self::HINT,
+            "give --time a slot at least, or split the job into shorter ones",
         ),
-        Told::new("value", "A job worth nothing, or too much", Self::HINT),
+        Told::new(
+            "value",
+            "A job worth nothing, or too much",
+            "give --value more than nothing, and less than 1,125,899,906 credits",
+        ),
         Told::new(
             "penalty",
             "A penalty beyond what can be computed",
-            Self::HINT,
+            "lower --penalty to less than 1,125,899,906 credits",
         ),
-        Told::new("decay", "A value that falls at once", Self::HINT),
-        Told::new("alpha", "Alpha that is nothing, or too large", Self::HINT),
-        Told::new("beta", "Beta too large", Self::HINT),
+        Told::new(
+            "decay",
+            "A value that falls at once",
+            "give --decay a slot or more",
+        ),
+        Told::new(
+            "alpha",
+            "Alpha that is nothing, or too large",
+            "give --alpha more than nothing, and 10 at most",
+        ),
+        Told::new("beta", "Beta too large", "lower --beta to 16 at most"),
         Told::new(
             "length",
             "It would take longer than an order may run until all is decided",
-            Self::HINT,
+            "shorten --window, --hold or --decay",
         ),
         Told::new(
             "hopeless",
             "A job that is timed out before it can have run",
-            Self::HINT,
+            "let --hold and --decay together last longer than --time",
         ),
     ];
+    /// The way out: the option of `gridbay run` that mends it.
+    pub fn hint(&self) -> &'static str {
+        let told = Self::WORDS.iter().find(|told| told.word == self.word());
+        told.map_or("use smaller amounts", |told| told.hint)
+    }
     /// The reason in a word, as users and programs see it everywhere.
     pub fn word(&self) -> &'static str {
         match self {

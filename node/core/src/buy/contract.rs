@@ -6,7 +6,7 @@ use crate::reply::Refused;
 use gridbay_ledger::{ContractRefusal, Refusal};
 use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{AccountId, ClassId};
-use gridbay_protocol::order::{ContractFault, ContractTerms, Flaw, JobTerms};
+use gridbay_protocol::order::{ContractTerms, Flaw, JobTerms};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -68,9 +68,9 @@ impl Buys for ContractWish {
                 "split it into jobs of one unit",
             ));
         }
-        terms.check().map_err(|fault| {
-            Refused::invalid(fault.word(), &fault.to_string(), ContractFault::HINT)
-        })?;
+        terms
+            .check()
+            .map_err(|fault| Refused::invalid(fault.word(), &fault.to_string(), fault.hint()))?;
         let refusal = if terms.provider == account {
             Some(ContractRefusal::WithOneself(account))
         } else if desk.state.account(&terms.provider).is_none() {
