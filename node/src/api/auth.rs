@@ -160,7 +160,8 @@ pub(crate) async fn allowed(request: Request, next: Next) -> Result<Response, Ap
     }
     if extensions.get::<User>().is_some() {
         let why = "users of projects have no access to this address";
-        return Err(ApiError::new(ErrorCode::Refused, why, ""));
+        let hint = "ask the node's owner, who may: see docs/projects.md for what users reach";
+        return Err(ApiError::new(ErrorCode::Refused, why, hint));
     }
     let Some(scope) = extensions.get::<Bearer>().map(|bearer| bearer.scope) else {
         return Ok(next.run(request).await);

@@ -195,7 +195,10 @@ fn empty() -> Upload {
 fn full(body: &impl Serialize) -> Result<Upload, ApiError> {
     serde_json::to_vec(body)
         .map(|bytes| full_bytes(Bytes::from(bytes)))
-        .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string(), ""))
+        .map_err(|error| {
+            let hint = "report it, with the request";
+            ApiError::new(ErrorCode::Internal, error.to_string(), hint)
+        })
 }
 
 fn full_bytes(bytes: Bytes) -> Upload {

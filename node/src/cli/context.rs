@@ -130,8 +130,7 @@ impl Context {
             Format::Table | Format::Wide | Format::Csv => table(value),
             Format::Json => {
                 let json = serde_json::to_string_pretty(value).map_err(|error| {
-                    let why = error.to_string();
-                    CliError::new(Exit::FAILED, "the result has no JSON form", why, "")
+                    CliError::fault("the result has no JSON form", error.to_string())
                 })?;
                 format!("{}\n", ui::seen_json(&json))
             }

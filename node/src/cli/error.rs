@@ -49,6 +49,16 @@ impl CliError {
             details: Value::Null,
         }
     }
+    /// One that nobody but those who make the program can mend.
+    pub(super) fn fault(what: impl Into<String>, why: impl Into<String>) -> CliError {
+        let next = "report it, with the command and the output of gridbay version";
+        CliError::new(Exit::FAILED, what, why, next)
+    }
+    /// The reader of the output has left: no failure, and nobody to tell.
+    fn silent() -> CliError {
+        let nothing = String::new;
+        CliError::new(Exit::OK, nothing(), nothing(), nothing())
+    }
     /// As it goes to standard error, in the form asked for.
     pub(super) fn shown(&self, format: Format) -> String {
         match format {
@@ -87,10 +97,11 @@ impl StdError for CliError {}
 impl From<WriteError> for CliError {
     fn from(error: WriteError) -> CliError {
         if error.is_closed() {
-            return CliError::new(Exit::OK, "", "", "");
+            return CliError::silent();
         }
-        let why = chain(&error);
-        CliError::new(Exit::FAILED, "the output was not written", why, "")
+        let next = "free room where the output goes, or send it elsewhere";
+        let what = "the output was not written";
+        CliError::new(Exit::FAILED, what, chain(&error), next)
     }
 }
 

@@ -194,7 +194,12 @@ impl<R: BufRead> Asker<R> {
             })?;
             if bytes == 0 {
                 let why = "the answers ended".to_owned();
-                return Err(CliError::new(Exit::INTERRUPTED, WHAT, why, ""));
+                return Err(CliError::new(
+                    Exit::INTERRUPTED,
+                    WHAT,
+                    why,
+                    "answer by options instead, see gridbay init --help",
+                ));
             }
             let given = Some(line.trim()).filter(|line| !line.is_empty());
             match read(given.or(default).unwrap_or("")) {

@@ -134,7 +134,7 @@ impl MemberArgs {
             None => print(at, &member),
             Some(path) => {
                 let json = serde_json::to_string_pretty(&member)
-                    .map_err(|error| CliError::new(Exit::FAILED, WHAT, error.to_string(), ""))?;
+                    .map_err(|error| CliError::fault(WHAT, error.to_string()))?;
                 fs::write(path, format!("{json}\n")).map_err(|error| {
                     let why = format!("{}: {error}", path.display());
                     CliError::new(Exit::FAILED, WHAT, why, "name a file that can be written")

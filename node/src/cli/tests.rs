@@ -1,5 +1,6 @@
 //! Tests of the words that command lines accept.
 
+mod advice;
 mod reference;
 mod told;
 

@@ -86,7 +86,7 @@ pub(crate) async fn switched<To: Send + 'static, Done: Future + Send + 'static>(
         .header(header::CONNECTION, "upgrade")
         .header(header::UPGRADE, protocol)
         .body(Body::empty());
-    switched.map_err(|e| ApiError::new(ErrorCode::Internal, e.to_string(), ""))
+    switched.map_err(|e| ApiError::new(ErrorCode::Internal, e.to_string(), "try again"))
 }
 
 async fn carry(

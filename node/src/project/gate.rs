@@ -137,7 +137,8 @@ fn own_key(user: &str, request: &mut Request) -> Result<(), ApiError> {
     hasher.update(&[0]);
     hasher.update(key.as_bytes());
     let own = HeaderValue::from_str(&hasher.finalize().to_hex());
-    let own = own.map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string(), ""))?;
+    let own =
+        own.map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string(), "try again"))?;
     request.headers_mut().insert(idempotency::HEADER, own);
     Ok(())
 }

@@ -118,5 +118,5 @@ pub fn pages(node: Arc<NodeBackend>, address: SocketAddr) -> Router {
 
 async fn unknown() -> Failure {
     let why = "there is no such page";
-    ApiError::new(ErrorCode::NotFound, why, "").into()
+    ApiError::new(ErrorCode::NotFound, why, "go to the overview: /").into()
 }

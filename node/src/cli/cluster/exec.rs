@@ -72,7 +72,7 @@ pub(super) fn variables(given: &[String]) -> Result<BTreeMap<String, String>, Cl
         let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
         let pair = pair.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let why = format!("--env {text} is no NAME=VALUE");
-        pair.ok_or_else(|| CliError::new(Exit::USAGE, NOT_RUN, why, ""))
+        pair.ok_or_else(|| CliError::new(Exit::USAGE, NOT_RUN, why, "as in --env THREADS=4"))
     };
     given.iter().map(one).collect()
 }
@@ -109,7 +109,8 @@ pub(super) fn on_all(
     let programs: BTreeMap<u32, Remote> = started.into_iter().collect();
     each(programs.keys().copied(), |rank| {
         let program = programs.get(&rank);
-        let program = program.ok_or_else(|| CliError::new(Exit::FAILED, NOT_RUN, "", ""))?;
+        let why = || format!("rank {rank} was not started");
+        let program = program.ok_or_else(|| CliError::fault(NOT_RUN, why()))?;
         program.input(b"");
         follow(program, label.then_some(rank))
     })

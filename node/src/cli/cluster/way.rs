@@ -93,7 +93,7 @@ pub(super) fn each<T: Send>(
             .map(|(rank, thread)| {
                 let done = thread.join().unwrap_or_else(|_| {
                     let what = format!("rank {rank} was not served");
-                    Err(CliError::new(Exit::FAILED, what, "a thread failed", ""))
+                    Err(CliError::fault(what, "a thread failed"))
                 });
                 done.map(|value| (rank, value))
             })

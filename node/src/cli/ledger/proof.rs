@@ -74,8 +74,8 @@ pub(super) async fn make(
     let Some(path) = out else {
         return at.tell(&proof, told);
     };
-    let json = serde_json::to_string(&proof)
-        .map_err(|error| CliError::new(Exit::FAILED, what, error.to_string(), ""))?;
+    let json =
+        serde_json::to_string(&proof).map_err(|error| CliError::fault(what, error.to_string()))?;
     fs::write(path, json + "\n").map_err(|error| {
         let why = format!("{}: {error}", path.display());
         CliError::new(Exit::FAILED, what, why, "name a file that can be written")

@@ -243,7 +243,8 @@ impl RunArgs {
 }
 
 fn interrupted() -> CliError {
-    CliError::new(Exit::INTERRUPTED, NOT_SENT, "interrupted before", "")
+    let next = "nothing was bought; give the command again";
+    CliError::new(Exit::INTERRUPTED, NOT_SENT, "interrupted before", next)
 }
 
 fn missing<'a>(request: &'a JobRequest, record: &JobRecord) -> Vec<&'a str> {

@@ -83,7 +83,10 @@ impl Plan {
             let (name, value) = variable
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
-                .ok_or_else(|| usage(format!("--env {variable} is no NAME=VALUE"), ""))?;
+                .ok_or_else(|| {
+                    let why = format!("--env {variable} is no NAME=VALUE");
+                    usage(why, "as in --env THREADS=4")
+                })?;
             plan.env.insert(name.to_owned(), value.to_owned());
         }
         for input in &args.input {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The parts of the repository that are read.
 const PAGES: [&str; 2] = ["docs", "README.md"];
-const SOURCES: [&str; 3] = ["node/src", "node/core/src", "appliance/src"];
+pub(super) const SOURCES: [&str; 3] = ["node/src", "node/core/src", "appliance/src"];
 /// Stands for whatever a placeholder is.
 const SOMETHING: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 /// Named as an example of a command that could be.
@@ -35,7 +35,7 @@ fn files(place: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 /// All files with such an ending below some places, with their texts.
-fn texts(places: &[&str], ending: &str) -> Vec<(PathBuf, String)> {
+pub(super) fn texts(places: &[&str], ending: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let all = places
         .iter()

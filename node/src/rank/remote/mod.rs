@@ -89,7 +89,7 @@ fn unreachable(rank: u32, why: &str) -> ApiError {
 /// An answer that does not fit the order.
 fn odd(rank: u32, answer: &Answer) -> ApiError {
     let why = format!("rank {rank} answered with {answer:?}");
-    ApiError::new(ErrorCode::Internal, why, "")
+    ApiError::new(ErrorCode::Internal, why, "try again")
 }
 
 fn refused(rank: u32, refusal: Refusal) -> ApiError {

@@ -177,7 +177,10 @@ fn some(text: &str) -> Option<&str> {
 }
 
 fn of(field: &str, why: String) -> ApiError {
-    usage(format!("{field}: {why}"), "")
+    usage(
+        format!("{field}: {why}"),
+        "change the field, and check again",
+    )
 }
 
 fn money(field: &str, text: &str) -> Answer<Option<Credits>> {

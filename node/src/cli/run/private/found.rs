@@ -44,7 +44,8 @@ pub(super) fn folder() -> Result<PathBuf, CliError> {
 
 /// Founds the network in it, with units as large as is asked; how many the machine can sell.
 pub(super) fn found(home: &Home, fit: &Fit) -> Result<u32, CliError> {
-    let failed = |why: String| CliError::new(Exit::FAILED, NOT_SENT, why, "");
+    let next = "free room in the folder, or name another one in $TMPDIR; with --keep, by --data";
+    let failed = |why: String| CliError::new(Exit::FAILED, NOT_SENT, why, next);
     let member = MemberArgs {
         name: "private".to_owned(),
         addresses: Vec::new(),

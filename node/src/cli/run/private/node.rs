@@ -48,7 +48,9 @@ impl Node {
                     "the node of a private market ended ({exit}): {}",
                     self.last()
                 );
-                return Err(CliError::new(Exit::FAILED, NOT_SENT, why, ""));
+                let next =
+                    "see what it lacks: gridbay doctor; where there is a network, gridbay join";
+                return Err(CliError::new(Exit::FAILED, NOT_SENT, why, next));
             }
             let status = client.get::<NodeStatus>("/node").await;
             if status.is_ok_and(|status| status.state == NodeState::Ready) {
