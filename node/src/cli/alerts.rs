@@ -51,7 +51,7 @@ fn page(all: &AlertList) -> String {
     let open = Table::of(
         &all.open,
         &[
-            ("SINCE", &|alert| text::time(alert.since_ms)),
+            ("SINCE", &|alert| text::ago(alert.since_ms)),
             ("KIND", &|alert| alert.kind.name().to_owned()),
             ("WHAT", &|alert| alert.what.clone()),
         ],

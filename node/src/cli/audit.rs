@@ -77,7 +77,7 @@ fn page(lines: &[Line]) -> String {
         lines,
         &[
             (">LINE", &|l| l.seq.to_string()),
-            ("TIME", &|l| text::time(l.time_ms)),
+            ("TIME", &|l| text::zoned(l.time_ms)),
             ("WHO", &|l| who(&l.who)),
             ("OUTCOME", &|l| {
                 format!("{:?}", l.outcome).to_ascii_lowercase()

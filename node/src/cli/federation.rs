@@ -36,7 +36,7 @@ fn screen(federation: &Federation) -> String {
     let head = text::fields(&[
         ("network", federation.network.to_hex()),
         ("height", federation.height.to_string()),
-        ("last block", text::time(federation.block_ms)),
+        ("last block", text::moment(federation.block_ms)),
         (
             "interval",
             format!(

@@ -185,14 +185,9 @@ fn latest(mut jobs: Vec<JobRecord>, limit: Option<usize>) -> Vec<JobRecord> {
 fn ran(job: &JobRecord) -> String {
     match (job.running_ms, job.ended_ms) {
         (Some(from), Some(to)) => text::span(to.saturating_sub(from)),
-        (Some(from), None) if !job.state.is_final() => text::span(now_ms().saturating_sub(from)),
+        (Some(from), None) if !job.state.is_final() => text::span(text::now_ms().saturating_sub(from)),
         (_, _) => "-".to_owned(),
     }
-}
-
-fn now_ms() -> u64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
 fn place(job: &JobRecord) -> String {
@@ -238,14 +233,14 @@ fn describe(job: &JobRecord) -> String {
             ),
         ),
         ("worth", text::or_dash(worth(job))),
-        ("accepted", text::time(job.accepted_ms)),
+        ("accepted", text::moment(job.accepted_ms)),
         ("committed at", text::or_dash(job.committed_height)),
         ("opened at", text::or_dash(job.opened_height)),
         ("won at", text::or_dash(job.won_height)),
         ("lease", text::or_dash(job.lease.map(|l| l.to_hex()))),
         ("sellers", place(job)),
-        ("running", text::or_dash(job.running_ms.map(text::time))),
-        ("ended", text::or_dash(job.ended_ms.map(text::time))),
+        ("running", text::or_dash(job.running_ms.map(text::moment))),
+        ("ended", text::or_dash(job.ended_ms.map(text::moment))),
         ("exits", exits.join(", ")),
         ("files", files.join(", ")),
         ("paid", job.paid.to_string()),

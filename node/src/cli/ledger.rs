@@ -249,7 +249,7 @@ async fn history(at: &Context, client: &Client, path: &str) -> Result<(), CliErr
             lines,
             &[
                 (">HEIGHT", &|l| l.height.to_string()),
-                ("TIME", &|l| text::time(l.time_ms)),
+                ("TIME", &|l| text::ago(l.time_ms)),
                 (">AMOUNT", &|l| l.amount.to_string()),
                 ("REASON", &|l| {
                     format!("{:?}", l.reason).to_ascii_lowercase()

@@ -167,7 +167,7 @@ fn table(status: &NodeStatus) -> String {
                 status.height, status.round, status.slot
             ),
         ),
-        ("block time", text::time(status.block_ms)),
+        ("block time", text::moment(status.block_ms)),
         ("peers", status.peers.to_string()),
         ("listening", status.listen.join(" ")),
         (
@@ -193,8 +193,8 @@ fn table(status: &NodeStatus) -> String {
         lines.push(("not joined", why.clone()));
     }
     for trouble in &status.troubles {
-        let since = text::time(trouble.since_ms);
-        lines.push(("trouble", format!("{} (since {since})", trouble.what)));
+        let since = text::moment(trouble.since_ms);
+        lines.push(("trouble", format!("{}, since {since}", trouble.what)));
         lines.push(("try", trouble.hint.clone()));
     }
     text::fields(&lines)

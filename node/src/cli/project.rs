@@ -190,7 +190,7 @@ fn page(project: &ProjectRecord) -> String {
     let taken = project.spent.checked_add(project.reserved);
     let fields = text::fields(&[
         ("name", project.name.clone()),
-        ("since", text::time(project.since_ms)),
+        ("since", text::moment(project.since_ms)),
         ("taken", of(taken.unwrap_or(Credits::MAX), limits.budget)),
         ("spent", project.spent.to_string()),
         ("reserved", project.reserved.to_string()),

@@ -85,8 +85,8 @@ fn screen(status: &Status) -> String {
             .map_or("none yet".to_owned(), clearing),
     ));
     for trouble in &status.node.troubles {
-        let since = text::time(trouble.since_ms);
-        lines.push(("trouble", format!("{} (since {since})", trouble.what)));
+        let since = text::moment(trouble.since_ms);
+        lines.push(("trouble", format!("{}, since {since}", trouble.what)));
         lines.push(("try", trouble.hint.clone()));
     }
     if status.node.troubles.is_empty() {
@@ -123,7 +123,7 @@ fn about(status: &Status) -> Vec<(&'static str, String)> {
                 "height {}, slot {}, {}",
                 node.height,
                 node.slot,
-                text::time(node.block_ms)
+                text::moment(node.block_ms)
             ),
         ),
         (

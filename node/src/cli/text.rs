@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::exit::Exit;
 use crate::api::types::JobState;
-use crate::ui::clean;
+use crate::ui::{Layout, clean};
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -27,13 +27,55 @@ pub(crate) fn time(ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}")
 }
 
-/// A length of time, as in `1h05m`, `3m20s`, `2.5s`.
+/// A time beside its name: in UTC, and how long ago.
+pub(crate) fn moment(ms: u64) -> String {
+    format!("{} UTC ({})", time(ms), since(ms, now_ms()))
+}
+
+/// A time in a table: for people how long ago, else in UTC.
+pub(crate) fn ago(ms: u64) -> String {
+    match Layout::chosen() {
+        Layout::Within(_) | Layout::Whole => since(ms, now_ms()),
+        Layout::Ids | Layout::Csv => zoned(ms),
+    }
+}
+
+/// A time in UTC that says so, as in `2026-01-31 23:59:59Z`.
+pub(crate) fn zoned(ms: u64) -> String {
+    time(ms) + "Z"
+}
+
+/// How long ago a time was, or how long it takes until then.
+fn since(ms: u64, now: u64) -> String {
+    let roughly = |ms: u64| match ms / 1_000 {
+        s @ 0..60 => format!("{s} s"),
+        s @ 60..3_600 => format!("{} min", s / 60),
+        s @ 3_600..172_800 => format!("{} h", s / 3_600),
+        s => format!("{} d", s / DAY),
+    };
+    match now.checked_sub(ms) {
+        Some(passed) => format!("{} ago", roughly(passed)),
+        None => format!("in {}", roughly(ms - now)),
+    }
+}
+
+/// This machine's time, milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Seconds of a day.
+const DAY: u64 = 86_400;
+
+/// A length of time, as in `3d04h`, `1h05m`, `3m20s`, `2.5s`.
 pub(crate) fn span(ms: u64) -> String {
     let s = ms / 1_000;
     match s {
         0..60 => format!("{s}.{}s", ms % 1_000 / 100),
         60..3_600 => format!("{}m{:02}s", s / 60, s % 60),
-        _ => format!("{}h{:02}m", s / 3_600, s / 60 % 60),
+        3_600..DAY => format!("{}h{:02}m", s / 3_600, s / 60 % 60),
+        _ => format!("{}d{:02}h", s / DAY, s / 3_600 % 24),
     }
 }
 
@@ -96,6 +138,26 @@ mod tests {
         assert_eq!(span(2_540), "2.5s");
         assert_eq!(span(200_000), "3m20s");
         assert_eq!(span(3_900_000), "1h05m");
+        assert_eq!(span(86_399_999), "23h59m");
+        assert_eq!(span(30 * 86_400_000 + 4 * 3_600_000), "30d04h");
+    }
+
+    #[test]
+    fn times_are_told_by_how_long_ago_they_were() {
+        let day = 86_400_000;
+        let told = |passed: u64| since(9 * day - passed, 9 * day);
+        assert_eq!(told(0), "0 s ago");
+        assert_eq!(told(59_999), "59 s ago");
+        assert_eq!(told(12 * 60_000), "12 min ago");
+        assert_eq!(told(47 * 3_600_000), "47 h ago");
+        assert_eq!(told(2 * day), "2 d ago");
+        assert_eq!(since(90_000, 0), "in 1 min");
+        assert_eq!(
+            since(0, u64::MAX),
+            format!("{} d ago", u64::MAX / 1_000 / DAY)
+        );
+        assert_eq!(zoned(0), "1970-01-01 00:00:00Z");
+        assert!(moment(0).starts_with("1970-01-01 00:00:00 UTC ("));
     }
 
     #[test]

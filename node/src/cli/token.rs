@@ -78,12 +78,12 @@ fn seconds(time: Duration) -> u32 {
 fn table(all: &[TokenRecord]) -> String {
     let mut table = Table::new(&["NAME", "SCOPE", "MADE", "ENDS", "COUNTS"]);
     for token in all {
-        let ends = token.ends_ms.map_or("never".to_owned(), text::time);
+        let ends = token.ends_ms.map_or("never".to_owned(), text::ago);
         let counts = if token.counts { "yes" } else { "no" };
         table.row([
             token.name.clone(),
             token.scope.name().to_owned(),
-            text::time(token.made_ms),
+            text::ago(token.made_ms),
             ends,
             counts.to_owned(),
         ]);

@@ -57,7 +57,7 @@ fn table(all: &[UserRecord]) -> String {
         all,
         &[
             ("NAME", &|user| user.name.clone()),
-            ("MADE", &|user| text::time(user.made_ms)),
+            ("MADE", &|user| text::ago(user.made_ms)),
             ("PROJECTS", &|user| user.projects.join(" ")),
         ],
     )

@@ -4,7 +4,7 @@ use super::order::{Who, odd, order};
 use crate::api::types::{Earnings, Order, Outcome};
 use crate::cli::context::{Context, Format};
 use crate::cli::error::CliError;
-use crate::cli::text::{fields, time};
+use crate::cli::text::{ago, fields};
 use crate::ui::Table;
 use clap::Args;
 
@@ -49,7 +49,7 @@ fn text(earnings: &Earnings) -> String {
         &earnings.movements,
         &[
             (">HEIGHT", &|l| l.height.to_string()),
-            ("TIME", &|l| time(l.time_ms)),
+            ("TIME", &|l| ago(l.time_ms)),
             (">AMOUNT", &|l| l.amount.to_string()),
             ("REASON", &|l| {
                 format!("{:?}", l.reason).to_ascii_lowercase()

@@ -7,7 +7,7 @@ use crate::api::types::{
 };
 use crate::cli::context::Context;
 use crate::cli::error::CliError;
-use crate::cli::text::{fields, time};
+use crate::cli::text::{fields, moment};
 
 pub(super) fn status(at: &Context, who: Who) -> Result<(), CliError> {
     shown(at, who, Order::Status, "no status")
@@ -50,7 +50,7 @@ fn screen(status: &RemoteStatus) -> String {
         lines.push(("not joined", why.clone()));
     }
     for trouble in &node.troubles {
-        let since = time(trouble.since_ms);
+        let since = moment(trouble.since_ms);
         lines.push(("trouble", format!("{} (since {since})", trouble.what)));
         lines.push(("try", trouble.hint.clone()));
     }

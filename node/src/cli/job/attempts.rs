@@ -29,7 +29,7 @@ pub(super) fn table(job: &JobRecord) -> String {
             (">RANK", &|a| a.rank.to_string()),
             (">ATTEMPT", &|a| a.attempt.to_string()),
             ("SELLER", &seller),
-            ("STARTED", &|a| text::or_dash(a.started_ms.map(text::time))),
+            ("STARTED", &|a| text::or_dash(a.started_ms.map(text::ago))),
             (">RAN", &|a| text::or_dash(ran(a))),
             ("ENDED", &|a| text::or_dash(a.end.clone())),
             ("RESUMED FROM", &|a| text::or_dash(resumed(a))),

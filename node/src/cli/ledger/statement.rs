@@ -86,7 +86,7 @@ fn listed(statement: &Statement) -> String {
         &statement.movements,
         &[
             (">HEIGHT", &|l| l.movement.height.to_string()),
-            ("TIME", &|l| text::time(l.movement.time_ms)),
+            ("TIME", &|l| text::zoned(l.movement.time_ms)),
             (">AMOUNT", &|l| l.movement.amount.to_string()),
             (">BALANCE", &|l| l.balance.to_string()),
             ("REASON", &|l| csv::word(l.movement.reason)),
@@ -103,7 +103,7 @@ fn listed(statement: &Statement) -> String {
 fn printed(statement: &Statement) -> String {
     let from = match statement.from_ms {
         0 => "the beginning".to_owned(),
-        ms => text::time(ms),
+        ms => format!("{} UTC", text::time(ms)),
     };
     let Money { total: before, .. } = statement.opening;
     let Money { total: after, .. } = statement.closing;

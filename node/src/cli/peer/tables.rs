@@ -129,12 +129,12 @@ pub(super) fn record(found: &FoundRecord) -> String {
         (
             "signed",
             format!(
-                "{} ({} ago)",
+                "{} UTC ({} ago)",
                 text::time(found.signed_ms),
                 text::span(found.age_ms)
             ),
         ),
-        ("expires", text::time(found.expires_ms)),
+        ("expires", text::moment(found.expires_ms)),
     ];
     let addresses = found.addresses.iter().cloned();
     lines.extend(addresses.map(|address| ("address", address)));

@@ -10,7 +10,7 @@ pub(crate) fn file<'a>(movements: impl Iterator<Item = &'a Moved>) -> String {
     let mut text = "time,height,amount,balance,reason,order,other\n".to_owned();
     for Moved { movement, balance } in movements {
         let cells = [
-            text::time(movement.time_ms),
+            text::zoned(movement.time_ms),
             movement.height.to_string(),
             movement.amount.to_string(),
             balance.to_string(),
@@ -35,7 +35,15 @@ pub(crate) fn invoice(statement: &Statement) -> String {
     };
     let none = String::new;
     let balance = |of: &str, total: String| {
-        ["balance".into(), of.into(), none(), none(), none(), none(), total]
+        [
+            "balance".into(),
+            of.into(),
+            none(),
+            none(),
+            none(),
+            none(),
+            total,
+        ]
     };
     line(balance("before", statement.opening.total.to_string()));
     for bought in &statement.bought {
@@ -52,15 +60,39 @@ pub(crate) fn invoice(statement: &Statement) -> String {
     for sold in &statement.sold {
         let (earned, returned) = (sold.earned.to_string(), sold.returned.to_string());
         let total = sold.income.to_string();
-        line(["sold".into(), sold.of.clone(), none(), none(), earned, returned, total]);
+        line([
+            "sold".into(),
+            sold.of.clone(),
+            none(),
+            none(),
+            earned,
+            returned,
+            total,
+        ]);
     }
     for other in &statement.other {
         let (received, spent) = (other.received.to_string(), other.spent.to_string());
-        line(["other".into(), word(other.reason), none(), none(), received, spent, none()]);
+        line([
+            "other".into(),
+            word(other.reason),
+            none(),
+            none(),
+            received,
+            spent,
+            none(),
+        ]);
     }
     for day in &statement.days {
         let total = day.change.to_string();
-        line(["day".into(), day.day.clone(), none(), none(), none(), none(), total]);
+        line([
+            "day".into(),
+            day.day.clone(),
+            none(),
+            none(),
+            none(),
+            none(),
+            total,
+        ]);
     }
     line(balance("after", statement.closing.total.to_string()));
     text
@@ -75,14 +107,13 @@ pub(crate) fn word(reason: Reason) -> String {
 mod tests {
     use super::*;
     use crate::api::types::{Movement, Signed};
-    use serde_json::json;
     use gridbay_protocol::ids::OrderId;
+    use serde_json::json;
 
     #[test]
     fn every_line_of_an_invoice_has_the_same_columns() {
-        let money = |total: &str| {
-            json!({"balance": total, "held": "0", "retained": "0", "total": total})
-        };
+        let money =
+            |total: &str| json!({"balance": total, "held": "0", "retained": "0", "total": total});
         let statement = json!({
             "network": "lab", "account": "11".repeat(32), "name": null, "from_ms": 0, "to_ms": 1,
             "height": 9, "opening": money("10"), "closing": money("9.5"), "movements": [],
@@ -130,7 +161,7 @@ mod tests {
         assert_eq!(
             lines[1],
             format!(
-                "1970-01-01 00:01:01,4,-3,2,lock,{},\"class a,\"\"b\"",
+                "1970-01-01 00:01:01Z,4,-3,2,lock,{},\"class a,\"\"b\"",
                 order.to_hex()
             )
         );
