@@ -20,6 +20,7 @@ use super::chain::{HEADER_BYTES, SIGNED_BYTES, validators_at};
 use super::context::Context;
 use super::error::{CliError, During as _, chain};
 use super::exit::Exit;
+use super::files::escape;
 use super::listing::Again;
 use super::meant::Meant;
 use super::text::or_dash;
@@ -195,8 +196,7 @@ impl AuctionCommand {
                     limit,
                     again,
                 } => {
-                    let class = class.map_or(String::new(), |class| format!("&class={class}"));
-                    let path = format!("/auctions?limit={limit}{class}");
+                    let path = listed(limit, class.as_deref());
                     at.shown(again.watch, async || list(at, &client, &path).await)
                         .await
                 }
@@ -205,6 +205,12 @@ impl AuctionCommand {
             }
         })
     }
+}
+
+/// The address of a list.
+fn listed(limit: usize, class: Option<&str>) -> String {
+    let class = class.map_or(String::new(), |class| format!("&class={}", escape(class)));
+    format!("/auctions?limit={limit}{class}")
 }
 
 async fn list(at: &Context, client: &Client, path: &str) -> Result<(), CliError> {
@@ -297,4 +303,17 @@ async fn verify_one(
     let set = validators_at(at, client, genesis, header.height, header.validators).await?;
     let checked = verify_auction(&proof, genesis, &set);
     Ok((proof.id, checked.err().map(|error| chain(&error))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_class_is_one_value_of_the_address_whatever_its_name() {
+        assert_eq!(listed(20, None), "/auctions?limit=20");
+        assert_eq!(listed(1, Some("small")), "/auctions?limit=1&class=small");
+        let odd = listed(5, Some("a&limit=1 b#?%"));
+        assert_eq!(odd, "/auctions?limit=5&class=a%26limit%3D1%20b%23%3F%25");
+    }
 }
