@@ -77,7 +77,8 @@ impl BidHow {
     }
 }
 
-/// Twice the going price.
+/// Twice the going price. It is doubled as people see it, per node-hour: twice a price that was
+/// rounded down to a slot is no round price any more.
 fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
     let last = last.and_then(|hourly| Price::from_hourly(hourly, market.policy.slot_ms()));
     let reserve = market.reserve_of(nodes).or(market.lowest_reserve());
@@ -85,7 +86,10 @@ fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
         .max(reserve)
         .filter(|p| p.0 > 0)
         .unwrap_or(market.reference);
-    Price(going.0.saturating_mul(2).min(Price::MAX.0))
+    let slot_ms = market.policy.slot_ms();
+    let hourly = limit_hourly(going, slot_ms).checked_mul(2);
+    let twice = hourly.and_then(|hourly| Price::from_hourly(hourly, slot_ms));
+    twice.unwrap_or(Price::MAX)
 }
 
 /// The plan of a bid that follows the job's worth. Its length in whole slots, rounded up, fits the
@@ -184,6 +188,24 @@ mod tests {
         );
         assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(300)), 600);
         assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(3)), 100);
+    }
+
+    #[test]
+    fn the_price_that_is_taken_is_a_round_one() {
+        // A credit an hour is 555 millionths a slot, and two are 1,111.
+        let market = market(&[(2, 2, 555, None)]);
+        let free = Ask {
+            max_price: None,
+            ..ask(1, 3_600)
+        };
+        let plan = BID.planned(&market, None, &free).unwrap();
+        assert_eq!(plan.max_price.to_string(), "2");
+        let Terms::Sealed(terms) = plan.terms else {
+            panic!("a bid")
+        };
+        assert_eq!(terms.steps[0].price, Price(1_111));
+        let dear = super::default_price(1, &super::tests::market(&[(2, 2, u64::MAX, None)]), None);
+        assert_eq!(dear, Price::MAX);
     }
 
     #[test]
