@@ -1,8 +1,10 @@
-//! What `run` says on a terminal while its job waits.
+//! What `run` says before anything runs: while its job waits, and instead of sending it.
 
+use crate::played::Jobs;
 use crate::served::Served;
 use crate::terminal::Terminal;
 use crate::world::credits;
+use crate::{gridbay, playing_jobs};
 use gridbay_node::api::types::OfferRequest;
 use gridbay_protocol::offer::Primary;
 use nix::sys::signal::Signal;
@@ -27,7 +29,10 @@ async fn a_bid_that_waits_is_told_price_and_time_in_eighty_columns() {
     backend.set_offer(request).await.unwrap();
     let begin = Instant::now();
     while !backend.offers().await.unwrap()[0].on_sale {
-        assert!(begin.elapsed() < PATIENCE, "it is on sale from the next round on");
+        assert!(
+            begin.elapsed() < PATIENCE,
+            "it is on sale from the next round on"
+        );
         sleep(Duration::from_millis(50)).await;
     }
     let words = ["run", "--max-price", "10", "--anyway", "--", "true"];
@@ -40,5 +45,22 @@ async fn a_bid_that_waits_is_told_price_and_time_in_eighty_columns() {
     terminal.signals(Signal::SIGINT);
     terminal.shows("ending the job").await;
     drop(terminal);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn a_dry_run_says_whose_program_would_run_and_sends_nothing() {
+    let (at, jobs) = playing_jobs(Jobs::default()).await;
+    let data = at.world.dir.path();
+    let ran = gridbay(data, &["run", "--dry-run", "--", "true"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let told = "per node-hour; true is the seller's program\n";
+    assert!(ran.out.contains(told), "{}", ran.out);
+    let ran = gridbay(data, &["run", "--dry-run", "-o", "json", "--", "true"]).await;
+    assert_eq!(
+        ran.json()["sends"]["program"],
+        "true is the seller's program"
+    );
+    assert!(jobs.sent.lock().unwrap().is_empty());
     at.stop().await;
 }

@@ -14,6 +14,8 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 pub(super) struct Order {
     pub(super) want: Want,
+    /// Whose program runs, in a sentence.
+    pub(super) program: String,
     pub(super) argv: Vec<String>,
     pub(super) inputs: Vec<String>,
     pub(super) outputs: Vec<String>,
@@ -27,7 +29,7 @@ pub(super) async fn tell(
     order: Order,
 ) -> Result<Exit, CliError> {
     let (want, quote, refused) = buying.looked(client, order.want).await?;
-    let what = what(&quote, order.inputs.len());
+    let what = what(&quote, order.inputs.len()) + "; " + &order.program;
     let (works, why, next) = match refused {
         Some(error) => (false, error.why, error.next),
         None => (true, fine(&quote), String::new()),
@@ -46,6 +48,7 @@ pub(super) async fn tell(
 /// The same where there is no network yet.
 pub(super) fn tell_alone(at: &Context, order: Order) -> Result<Exit, CliError> {
     let folder = at.home.path().display();
+    let what = format!("the job to a private market of its own; {}", order.program);
     let would = Would {
         sends: order,
         costs: None,
@@ -54,7 +57,7 @@ pub(super) fn tell_alone(at: &Context, order: Order) -> Result<Exit, CliError> {
         why: format!("{folder} belongs to no network, so this machine alone runs the job"),
         next: "for others' nodes join their network: gridbay join".to_owned(),
     };
-    would.tell(at, "the job to a private market of its own")
+    would.tell(at, &what)
 }
 
 fn what(quote: &Quote, files: usize) -> String {

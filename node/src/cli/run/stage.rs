@@ -197,6 +197,7 @@ impl Plan {
     pub(super) fn order(self, want: Want) -> Order {
         Order {
             want,
+            program: self.whose(),
             argv: self.argv,
             inputs: self.files.into_keys().collect(),
             outputs: self.outputs,
