@@ -1,11 +1,11 @@
-//! `completions`: what a shell needs to complete lines of gridbay. Hidden, since packages call it.
+//! `completions`: what a shell needs to complete lines of gridbay. Packages install it.
 
 use super::error::CliError;
 use crate::ui;
 use clap::{Args, Command};
 use clap_complete::Shell;
 
-/// Print what a shell needs to complete command lines
+/// Print what a shell needs to complete command lines: source <(gridbay completions bash)
 #[derive(Clone, Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// The shell

@@ -101,17 +101,20 @@ impl JobCommand {
                 }
                 JobCommand::Why { id } => why(at, &client, &id).await?,
                 JobCommand::Wait { id, timeout } => return wait(at, &client, &id, timeout).await,
-                JobCommand::Cancel { id } => {
-                    let record = client.post(&format!("/jobs/{id}/cancel"), &(), None).await;
-                    let record: JobRecord = record.during("the job was not cancelled")?;
-                    at.tell(&record, |r| {
-                        format!("job {} {}\n", r.id, text::given_up(r.state))
-                    })?;
-                }
+                JobCommand::Cancel { id } => cancel(at, &client, &id).await?,
             }
             Ok(Exit::OK)
         })
     }
+}
+
+/// Ends a job, or takes its bid back: the same deed.
+pub(super) async fn cancel(at: &Context, client: &Client, id: &Meant) -> Result<(), CliError> {
+    let record = client.post(&format!("/jobs/{id}/cancel"), &(), None).await;
+    let record: JobRecord = record.during("the job was not cancelled")?;
+    at.tell(&record, |r| {
+        format!("job {} {}\n", r.id, text::given_up(r.state))
+    })
 }
 
 async fn read(client: &Client, id: &Meant, what: &str) -> Result<JobRecord, CliError> {
@@ -185,7 +188,9 @@ fn latest(mut jobs: Vec<JobRecord>, limit: Option<usize>) -> Vec<JobRecord> {
 fn ran(job: &JobRecord) -> String {
     match (job.running_ms, job.ended_ms) {
         (Some(from), Some(to)) => text::span(to.saturating_sub(from)),
-        (Some(from), None) if !job.state.is_final() => text::span(text::now_ms().saturating_sub(from)),
+        (Some(from), None) if !job.state.is_final() => {
+            text::span(text::now_ms().saturating_sub(from))
+        }
         (_, _) => "-".to_owned(),
     }
 }

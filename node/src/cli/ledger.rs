@@ -1,6 +1,7 @@
 //! `ledger balance|transfer|close|history|proof|check|statement|invoice|bank|verify`.
 
 mod dry;
+mod head;
 mod proof;
 mod statement;
 
@@ -105,6 +106,8 @@ pub(super) enum LedgerCommand {
     Statement(statement::PeriodArgs),
     /// Print what an account bought and sold in a time: sums by job and by day
     Invoice(statement::PeriodArgs),
+    /// Show the last block of this node's ledger
+    Head,
     /// Show what the bank publishes: supply, velocity and price indices
     Bank,
     /// Check every header and certificate from the genesis on, without trusting the node
@@ -164,6 +167,7 @@ impl LedgerCommand {
                 }
                 LedgerCommand::Statement(args) => statement::statement(at, &client, &args).await,
                 LedgerCommand::Invoice(args) => statement::invoice(at, &client, &args).await,
+                LedgerCommand::Head => head::show(at, &client).await,
                 LedgerCommand::Bank => bank(at, &client).await,
                 LedgerCommand::Verify { genesis } => verify(at, &client, genesis).await,
             }?;

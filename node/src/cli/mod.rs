@@ -155,7 +155,6 @@ enum Command {
     Top(top::TopArgs),
     /// Show the version of this program
     Version,
-    #[command(hide = true)]
     Completions(completions::CompletionsArgs),
     #[command(hide = true)]
     Man(man::ManArgs),

@@ -1,8 +1,9 @@
-//! `offer set|list|plan|withdraw`.
+//! `offer set|list|show|plan|withdraw`.
 
 mod dry;
 mod plan;
 mod pool;
+mod show;
 
 use super::context::Context;
 use super::error::{CliError, During as _};
@@ -23,6 +24,7 @@ pub(super) enum OfferCommand {
     Set(SetArgs),
     /// List all offers
     List(Listing),
+    Show(show::ShowArgs),
     /// Show which jobs by deadlines offers have taken, and when they do them
     Plan,
     /// Withdraw an offer; leases that run end at the next slot boundary
@@ -89,6 +91,10 @@ impl OfferCommand {
                 OfferCommand::List(listing) => {
                     let from = ("/offers", "no list of offers");
                     listing.of(at, &client, from, table).await?;
+                    return Ok(Exit::OK);
+                }
+                OfferCommand::Show(args) => {
+                    args.run(at, &client).await?;
                     return Ok(Exit::OK);
                 }
                 OfferCommand::Plan => {
@@ -206,7 +212,13 @@ mod tests {
             assert!(shown.trim_end().ends_with(state), "{shown}");
         }
         let ours = table(&[offer(true, false)]);
-        assert!(ours.lines().nth(1).unwrap().starts_with("03030303  this node"), "{ours}");
+        assert!(
+            ours.lines()
+                .nth(1)
+                .unwrap()
+                .starts_with("03030303  this node"),
+            "{ours}"
+        );
         let other = Offer {
             own: false,
             ..offer(true, false)

@@ -1,4 +1,4 @@
-//! `bid list|suggest|amend`. A bid is placed by `run`, and taken back by `job cancel`.
+//! `bid list|suggest|amend|cancel`. A bid is placed by `run`.
 
 mod dry;
 mod list;
@@ -7,7 +7,9 @@ mod suggest;
 use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
+use super::job;
 use super::listing::Listing;
+use super::meant::Meant;
 use clap::Subcommand;
 
 /// What to bid, and what was bid.
@@ -17,6 +19,11 @@ pub(super) enum BidCommand {
     List(Listing),
     Suggest(suggest::SuggestArgs),
     Amend(list::AmendArgs),
+    /// Take a bid back, and end its job: as job cancel does
+    Cancel {
+        /// The job's id, how that begins, or its name
+        order: Meant,
+    },
 }
 
 impl BidCommand {
@@ -25,6 +32,9 @@ impl BidCommand {
             BidCommand::List(listing) => list::list(at, &listing)?,
             BidCommand::Suggest(args) => args.run(at)?,
             BidCommand::Amend(args) => return args.run(at),
+            BidCommand::Cancel { order } => {
+                at.wait(async { job::cancel(at, &at.client()?, &order).await })?;
+            }
         }
         Ok(Exit::OK)
     }
