@@ -11,6 +11,7 @@
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
+use super::progress::Progress;
 use crate::api::client::Client;
 use crate::api::types::{BlockInfo, SignedHeader};
 use gridbay_protocol::block::Header;
@@ -124,6 +125,7 @@ pub(super) async fn walk(
         let why = "the genesis has no validators";
         CliError::new(Exit::REFUSED, what, why, "ask a member for the file")
     })?;
+    let mut progress = Progress::counting("checking", last, "blocks");
     while chain.height < last {
         let from = chain.height + 1;
         let path = format!("/ledger/headers?from={from}");
@@ -138,6 +140,7 @@ pub(super) async fn walk(
                 let next = "do not trust this node; compare with another one";
                 CliError::new(Exit::FAILED, "the ledger is not what it claims", why, next)
             })?;
+            progress.add(1);
             if chain.height == last {
                 break;
             }

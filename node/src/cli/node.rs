@@ -1,5 +1,7 @@
 //! `node up|status|drain|resume|stop`.
 
+mod status;
+
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
@@ -28,8 +30,7 @@ pub(super) enum NodeCommand {
         #[arg(long, hide = true)]
         private: bool,
     },
-    /// Show what the node is doing
-    Status,
+    Status(status::StatusArgs),
     /// Take no new leases and hold the offers back; bids that run on them end at the next slot
     Drain,
     /// Take leases again after a drain, and offer again what was held back
@@ -43,11 +44,7 @@ impl NodeCommand {
         match self {
             NodeCommand::Up { private: false } => up(at, node_up),
             NodeCommand::Up { private: true } => with_command(at, || up(at, node_up)),
-            NodeCommand::Status => at.wait(async {
-                let client = at.client()?;
-                let status: NodeStatus = client.get("/node").await.during("no status")?;
-                at.tell(&status, table)
-            }),
+            NodeCommand::Status(args) => args.run(at),
             NodeCommand::Drain => at.wait(async {
                 let status: NodeStatus = at
                     .client()?

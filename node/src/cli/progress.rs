@@ -1,5 +1,5 @@
-//! How far bytes have come, on one line of a terminal that the next words take the place of.
-//! Elsewhere, and of what is done at once, nothing is said.
+//! How far bytes have come, or how much is done of what is counted, on one line of a terminal that
+//! the next words take the place of. Elsewhere, and of what is done at once, nothing is said.
 
 use crate::ui;
 use std::io::{IsTerminal as _, stderr};
@@ -12,10 +12,12 @@ const PAUSE: Duration = Duration::from_millis(150);
 /// Characters of the bar.
 const BAR: u64 = 20;
 
-/// Bytes under way.
+/// Work under way.
 #[derive(Debug)]
 pub(super) struct Progress {
     name: String,
+    /// What is counted; bytes if `None`.
+    counted: Option<&'static str>,
     all: u64,
     done: u64,
     begun: Instant,
@@ -27,9 +29,19 @@ pub(super) struct Progress {
 impl Progress {
     /// Of so many bytes; the name says what is done with what.
     pub(super) fn new(name: impl Into<String>, all: u64) -> Progress {
+        Progress::of(name.into(), all, None)
+    }
+
+    /// Of so many things.
+    pub(super) fn counting(name: impl Into<String>, all: u64, what: &'static str) -> Progress {
+        Progress::of(name.into(), all, Some(what))
+    }
+
+    fn of(name: String, all: u64, counted: Option<&'static str>) -> Progress {
         let begun = Instant::now();
         Progress {
-            name: name.into(),
+            name,
+            counted,
             all,
             done: 0,
             begun,
@@ -39,11 +51,15 @@ impl Progress {
     }
 
     /// So many more have come.
-    pub(super) fn add(&mut self, bytes: usize) {
-        self.done = self.done.saturating_add(bytes as u64);
+    pub(super) fn add(&mut self, more: usize) {
+        self.done = self.done.saturating_add(more as u64);
         let now = Instant::now();
         if self.next.is_some_and(|next| next <= now) {
-            ui::passing(&line(&self.name, self.done, self.all, self.begun.elapsed()));
+            let done = bar(&self.name, self.done, self.all);
+            ui::passing(&match self.counted {
+                None => done + &bytes(self.done, self.all, self.begun.elapsed()),
+                Some(what) => done + &format!("{} of {} {what}", self.done, self.all),
+            });
             (self.next, self.told) = (Some(now + PAUSE), true);
         }
     }
@@ -58,17 +74,22 @@ impl Drop for Progress {
     }
 }
 
-fn line(name: &str, done: u64, all: u64, time: Duration) -> String {
+/// The part that is done.
+fn bar(name: &str, done: u64, all: u64) -> String {
     let whole = all.max(done).max(1);
     let part = |of: u64| (u128::from(done) * u128::from(of) / u128::from(whole)) as u64;
     let bar: String = (0..BAR)
         .map(|at| if at < part(BAR) { '#' } else { '.' })
         .collect();
+    format!("{name} [{bar}] {}%, ", part(100))
+}
+
+/// How many bytes there are, and how fast they come.
+fn bytes(done: u64, all: u64, time: Duration) -> String {
     let mib = |bytes: u64| format!("{}.{}", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20);
     let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1);
     let rate = mib(done.saturating_mul(1_000) / ms);
-    let (percent, done, all) = (part(100), mib(done), mib(all));
-    format!("{name} [{bar}] {percent}%, {done} of {all} MiB, {rate} MiB/s")
+    format!("{} of {} MiB, {rate} MiB/s", mib(done), mib(all))
 }
 
 #[cfg(test)]
@@ -77,7 +98,9 @@ mod tests {
 
     #[test]
     fn the_line_tells_how_far_it_is_and_how_fast() {
-        let told = |done: u64, all: u64| line("get a", done, all, Duration::from_secs(2));
+        let told = |done: u64, all: u64| {
+            bar("get a", done, all) + &bytes(done, all, Duration::from_secs(2))
+        };
         assert_eq!(
             told(0, 0),
             "get a [....................] 0%, 0.0 of 0.0 MiB, 0.0 MiB/s"
@@ -89,6 +112,20 @@ mod tests {
             "more than was said"
         );
         assert!(told(u64::MAX, u64::MAX).contains("100%"));
+    }
+
+    #[test]
+    fn what_is_counted_is_told_by_its_part() {
+        let half = "checking [##########..........] 50%, ";
+        assert_eq!(bar("checking", 200, 400), half);
+        assert_eq!(
+            bar("checking", 0, 0),
+            "checking [....................] 0%, "
+        );
+        let mut progress = Progress::counting("checking", 400, "blocks");
+        progress.next = Some(Instant::now() - PAUSE);
+        progress.add(1);
+        assert!(progress.told && progress.done == 1);
     }
 
     #[test]
