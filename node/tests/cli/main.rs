@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod caller;
+mod every;
 mod handed;
 mod join;
 mod owner;
