@@ -10,13 +10,14 @@ use std::collections::BTreeMap;
 
 /// Names of fields that tell what an action is about and hold no secret. Programs, their arguments
 /// and environments, notes, tokens and keys are not among them.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 30] = [
     "amount",
     "budget",
     "buy",
     "class",
     "endowment",
     "internet",
+    "jobs",
     "label",
     "mark",
     "max_price",
@@ -36,6 +37,7 @@ const NAMES: [&str; 28] = [
     "setting",
     "to",
     "units",
+    "user",
     "valid_seconds",
     "value",
     "want",

@@ -36,7 +36,7 @@ mod man;
 mod market;
 mod meant;
 mod member;
-mod moment;
+pub(crate) mod moment;
 mod node;
 mod offer;
 mod once;

@@ -7,11 +7,11 @@ use time::{Date, Month, Time};
 
 /// A moment, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment(u64);
+pub(crate) struct Moment(u64);
 
 impl Moment {
     /// In milliseconds since 1970.
-    pub(super) fn ms(self) -> u64 {
+    pub(crate) fn ms(self) -> u64 {
         self.0
     }
 }

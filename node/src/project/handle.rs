@@ -22,7 +22,7 @@ impl NodeBackend {
         self.parts.projects.clone()
     }
     /// All users by name.
-    pub(super) fn users(&self) -> Vec<UserRecord> {
+    pub(crate) fn users(&self) -> Vec<UserRecord> {
         let all = self.parts.projects.users().into_iter();
         all.map(|(name, user)| self.user_record(name, &user))
             .collect()
@@ -79,7 +79,7 @@ impl NodeBackend {
         self.told(&name, made).await
     }
     /// Other bounds.
-    pub(super) async fn set_project(
+    pub(crate) async fn set_project(
         &self,
         name: &str,
         limits: ProjectLimits,
@@ -93,7 +93,7 @@ impl NodeBackend {
         self.told(name, gone).await
     }
     /// A member with a role.
-    pub(super) async fn set_member(
+    pub(crate) async fn set_member(
         &self,
         name: &str,
         user: &str,
@@ -103,7 +103,7 @@ impl NodeBackend {
         self.told(name, set).await
     }
     /// A member less.
-    pub(super) async fn remove_member(&self, name: &str, user: &str) -> Answer<ProjectRecord> {
+    pub(crate) async fn remove_member(&self, name: &str, user: &str) -> Answer<ProjectRecord> {
         let gone = self.parts.projects.remove_member(name, user);
         self.told(name, gone).await
     }

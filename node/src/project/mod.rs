@@ -9,3 +9,4 @@ pub(crate) mod routes;
 pub(crate) mod types;
 
 pub(crate) use actor::Actor;
+pub(crate) use month::month_of;

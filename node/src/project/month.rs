@@ -4,7 +4,7 @@ use std::ops::Range;
 use time::{Date, Month, OffsetDateTime, Time};
 
 /// From its first millisecond to that of the next month, since 1970.
-pub(super) fn month_of(ms: u64) -> Range<u64> {
+pub(crate) fn month_of(ms: u64) -> Range<u64> {
     let seconds = i64::try_from(ms / 1_000).unwrap_or(i64::MAX);
     let at = OffsetDateTime::from_unix_timestamp(seconds);
     let at = at.unwrap_or(OffsetDateTime::UNIX_EPOCH);

@@ -13,6 +13,7 @@ pub(super) async fn style() -> File {
         include_str!("assets/gridbay.css"),
         include_str!("assets/forms.css"),
         include_str!("assets/charts.css"),
+        include_str!("assets/print.css"),
     );
     ([kind, KEEP], all)
 }

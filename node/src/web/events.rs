@@ -13,6 +13,7 @@ use super::market::{self, Market};
 use super::network::Network;
 use super::overview::Overview;
 use super::parts::Fragment;
+use super::projects::{self, Projects};
 use super::seller::Seller;
 use super::session::Who;
 use super::shell::Frame;
@@ -171,6 +172,8 @@ async fn fragments(
         "ledger" => ledger::fragments(node).await?,
         "seller" => Seller::of(node).await?.fragments(&frame),
         "network" => Network::of(node).await?.fragments(),
+        "projects" => Projects::of(node).await?.fragments(),
+        "project" => projects::one::fragments(node, &which.id).await?,
         "job" => {
             let of = Of {
                 rank: which.rank,

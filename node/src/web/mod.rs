@@ -33,6 +33,7 @@ mod network;
 mod overview;
 mod parts;
 mod pools;
+mod projects;
 mod reservations;
 pub(crate) mod routes;
 #[cfg(test)]
@@ -97,6 +98,7 @@ pub fn pages(node: Arc<NodeBackend>, address: SocketAddr) -> Router {
             get(seller::drain::ask).post(seller::drain::drain),
         )
         .route("/seller/resume", post(seller::drain::resume))
+        .merge(projects::routes())
         .route("/ledger", get(ledger::show))
         .route("/ledger.csv", get(ledger::csv::download))
         .route("/ledger/proof/{file}", get(ledger::proof::download))

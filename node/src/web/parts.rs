@@ -146,6 +146,45 @@ impl Render for Panel<'_> {
     }
 }
 
+/// A field of a form: its label, what is written in it, and a hint.
+#[derive(Default)]
+pub(super) struct Field<'a> {
+    /// Begins the ids of this form's fields, so that two forms on a page keep apart.
+    pub(super) form: &'a str,
+    pub(super) name: &'a str,
+    pub(super) label: &'a str,
+    pub(super) value: &'a str,
+    /// Below the field; nothing if it is empty.
+    pub(super) hint: &'a str,
+    /// In the empty field; nothing if it is empty.
+    pub(super) sample: &'a str,
+    /// `fig` for figures, `code` for what a program reads.
+    pub(super) look: &'a str,
+    /// A class of the whole field.
+    pub(super) class: &'a str,
+    pub(super) required: bool,
+    /// Characters at the most.
+    pub(super) most: Option<usize>,
+}
+
+impl Render for Field<'_> {
+    fn render(&self) -> Markup {
+        let id = format!("{}-{}", self.form, self.name);
+        let hint = format!("{}h-{}", self.form, self.name);
+        html! {
+            div class={ "field" @if !self.class.is_empty() { " " (self.class) } } {
+                label for=(id) { (self.label) }
+                input id=(id) name=(self.name) value=(self.value) autocomplete="off"
+                    spellcheck="false" required[self.required] maxlength=[self.most]
+                    class={ "input" @if !self.look.is_empty() { " " (self.look) } }
+                    placeholder=[some(self.sample)]
+                    aria-describedby=[some(self.hint).map(|_| &hint)];
+                @if !self.hint.is_empty() { span.hint id=(hint) { (self.hint) } }
+            }
+        }
+    }
+}
+
 /// A place that the stream of changes fills again.
 pub(super) fn live(id: &str, content: &Markup) -> Markup {
     html! { div id=(id) data-live="replace" { (content) } }
@@ -214,6 +253,8 @@ mod tests {
             pages(HOSTILE, 1, 2),
             meter(1, HOSTILE),
             leaf(HOSTILE, 1, true),
+            html! { (Field { name: HOSTILE, label: HOSTILE, value: HOSTILE, hint: HOSTILE,
+            sample: HOSTILE, ..Field::default() }) },
         ];
         for part in parts {
             let text = part.into_string();

@@ -55,7 +55,14 @@ const PAGES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("Clearing", &[("Auctions", "/auctions")]),
-    ("Account", &[("Seller", "/seller"), ("Ledger", "/ledger")]),
+    (
+        "Account",
+        &[
+            ("Seller", "/seller"),
+            ("Ledger", "/ledger"),
+            ("Projects", "/projects"),
+        ],
+    ),
     (
         "Federation",
         &[("Federation", "/federation"), ("Network", "/network")],

@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 /// The value of a hidden field of a page's form.
-fn kept(page: &Page, name: &str) -> String {
+pub(crate) fn kept(page: &Page, name: &str) -> String {
     let mark = format!("name=\"{name}\" value=\"");
     let (_, rest) = page.body.split_once(&mark).unwrap();
     rest.split('"').next().unwrap().to_owned()
 }
 
 /// A form's fields as a browser sends them.
-fn encoded(fields: &[(&str, &str)]) -> String {
+pub(crate) fn encoded(fields: &[(&str, &str)]) -> String {
     let byte = |b: u8| match b.is_ascii_alphanumeric() {
         true => char::from(b).to_string(),
         false => format!("%{b:02X}"),
