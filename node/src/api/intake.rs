@@ -35,8 +35,10 @@ pub(crate) const HEALTH: &str = "/healthz";
 pub(crate) const EVENTS: &str = "/events";
 /// Changes at the node, likewise: the API bounds them.
 const CHANGES: &str = "/api/v1/events";
+/// The form of an order, which may bring a file.
+pub(crate) const FORM: &str = "/submit";
 /// Uploads, which have a bound of their own.
-const UPLOADS: [&str; 2] = ["/api/v1/content", "/api/v1/content/update"];
+const UPLOADS: [&str; 3] = ["/api/v1/content", "/api/v1/content/update", FORM];
 
 /// How many requests of a listener are worked on.
 #[derive(Clone)]

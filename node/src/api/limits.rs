@@ -15,7 +15,10 @@ pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
 /// Bytes of a body that a sender manages in a second.
 pub(super) const BODY_PACE: u64 = 64 * 1024;
 /// Bytes of a body that is no upload: a job with its lists at their limits, as JSON.
-pub(super) const BODY_BYTES: usize = 1024 * 1024;
+pub(crate) const BODY_BYTES: usize = 1024 * 1024;
+/// Bytes of a file that the form of an order brings: what a browser sends in a few minutes over a
+/// tunnel. Larger ones come by the command, which tells how far it is.
+pub(crate) const FORM_FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Time in which a reader takes at least a byte of an answer: a pager or a slow disk may stop for a
 /// while.
 pub(super) const READER_TIME: Duration = Duration::from_secs(30);

@@ -80,7 +80,11 @@ pub(super) async fn of_form(body: Bytes) -> BTreeMap<String, String> {
         return BTreeMap::new();
     };
     let read = Form::<Vec<(String, String)>>::from_request(form, &()).await;
-    let fields = read.map(|Form(fields)| fields).unwrap_or_default();
+    of_fields(read.map(|Form(fields)| fields).unwrap_or_default())
+}
+
+/// The fields of a form that was read elsewhere.
+pub(super) fn of_fields(fields: Vec<(String, String)>) -> BTreeMap<String, String> {
     let known = fields.into_iter().filter(|(name, _)| known(name));
     few(known.map(|(name, value)| (name, shown(&value))).collect())
 }

@@ -8,7 +8,7 @@ use crate::api::peer::Caller;
 use crate::api::{ApiError, Bearer};
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use std::collections::BTreeMap;
@@ -29,8 +29,20 @@ const QUESTIONS: [&str; 8] = [
 const FILES: &str = " /content";
 /// Begins the actions of forms of the web pages.
 const PAGE: &str = "page ";
+/// The kind of a form that comes in parts, one of which may be a file.
+const IN_PARTS: &str = "multipart/form-data";
 /// Characters of an address at the most.
 const CHARS: usize = 200;
+
+/// What a handler tells, in its answer, of the fields of a form that it has read in parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Told(pub(crate) Vec<(String, String)>);
+
+/// Whether a body of this kind comes in parts.
+pub(crate) fn comes_in_parts(kind: &str) -> bool {
+    let begin = kind.trim_start().get(..IN_PARTS.len());
+    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(IN_PARTS))
+}
 
 /// A line about an action whose end is not known yet. If nobody waits for that end any more, it is
 /// written as it stands: the action may have been done in part.
@@ -49,10 +61,13 @@ impl Drop for Pending {
 
 impl Pending {
     /// Writes down what came of it, before the answer leaves.
-    async fn ends(mut self, status: StatusCode, replayed: bool) {
+    async fn ends(mut self, status: StatusCode, replayed: bool, told: Option<Told>) {
         let Some(mut action) = self.action.take() else {
             return;
         };
+        if let Some(Told(fields)) = told {
+            action.detail = detail::of_fields(fields);
+        }
         action.outcome = match status {
             status if status.is_server_error() => Outcome::Failed,
             status if status.is_client_error() => Outcome::Refused,
@@ -79,7 +94,10 @@ pub(crate) async fn record(
     let Some(mut action) = action(&request) else {
         return Ok(next.run(request).await);
     };
-    let is_file = action.what.contains(FILES);
+    let kind = request.headers().get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or("");
+    let in_parts = action.what.starts_with(PAGE) && comes_in_parts(kind);
+    let is_file = in_parts || action.what.contains(FILES);
     let (parts, body) = request.into_parts();
     let body = match is_file {
         true => Ok(body),
@@ -101,13 +119,14 @@ pub(crate) async fn record(
     let body = match body {
         Ok(body) => body,
         Err(error) => {
-            pending.ends(error.code.status(), false).await;
+            pending.ends(error.code.status(), false, None).await;
             return Err(error);
         }
     };
     let response = next.run(Request::from_parts(parts, body)).await;
     let replayed = response.headers().contains_key("idempotency-replayed");
-    pending.ends(response.status(), replayed).await;
+    let told = response.extensions().get::<Told>().cloned();
+    pending.ends(response.status(), replayed, told).await;
     Ok(response)
 }
 

@@ -20,4 +20,5 @@ mod line;
 pub use book::Book;
 pub(crate) use book::{Action, read_log};
 pub(crate) use chain::Break;
+pub(crate) use layer::{Told, comes_in_parts};
 pub use line::{Line, Outcome, Who};

@@ -24,7 +24,7 @@ use tokio::io::AsyncWriteExt as _;
 
 /// Bytes of an upload as they arrive. An error means that the sender broke off, or sent another
 /// number of bytes than announced.
-pub(super) type ContentStream = BoxStream<'static, io::Result<Bytes>>;
+type ContentStream<'a> = BoxStream<'a, io::Result<Bytes>>;
 
 /// Takes uploads into a store.
 pub(crate) struct Uploads {
@@ -69,15 +69,33 @@ impl Uploads {
     }
 
     /// Takes one upload of `bytes` bytes.
-    pub(crate) async fn take(&self, bytes: u64, stream: ContentStream) -> Answer<Staged> {
+    pub(crate) async fn take(&self, bytes: u64, stream: ContentStream<'_>) -> Answer<Staged> {
         let _room = self.reserve(bytes).await?;
         let temporary = Temporary(self.store.temporary());
         let content = receive(&temporary.0, bytes, stream).await?;
+        self.keep(&temporary, content).await?;
+        Ok(Staged { content, bytes })
+    }
+
+    /// Takes one upload whose length nobody has announced, of `most` bytes at the most. Its hash
+    /// begins with its length, so the file is read once more when all of it is there.
+    pub(crate) async fn take_up_to(&self, most: u64, stream: ContentStream<'_>) -> Answer<Staged> {
+        let _room = self.reserve(most).await?;
+        let temporary = Temporary(self.store.temporary());
+        let bytes = receive_up_to(&temporary.0, most, stream).await?;
+        let path = temporary.0.clone();
+        let hashed = tokio::task::spawn_blocking(move || hash_of(&path, bytes)).await;
+        let hashed = hashed.map_err(|error| internal("hashing an upload", error))?;
+        let content = hashed.map_err(|error| failed(&error))?;
+        self.keep(&temporary, content).await?;
+        Ok(Staged { content, bytes })
+    }
+
+    async fn keep(&self, temporary: &Temporary, content: ContentId) -> Answer<()> {
         let (store, path) = (self.store.clone(), temporary.0.clone());
         let kept = tokio::task::spawn_blocking(move || store.adopt(&path, &content)).await;
         kept.map_err(|error| internal("keeping an upload", error))?
-            .map_err(|error| failed(&error))?;
-        Ok(Staged { content, bytes })
+            .map_err(|error| failed(&error))
     }
 
     async fn reserve(&self, bytes: u64) -> Answer<Reserved<'_>> {
@@ -137,7 +155,7 @@ fn too_large(message: String) -> ApiError {
 }
 
 /// Writes the stream to a new file, durably, and returns its hash.
-async fn receive(path: &Path, bytes: u64, mut stream: ContentStream) -> Answer<ContentId> {
+async fn receive(path: &Path, bytes: u64, mut stream: ContentStream<'_>) -> Answer<ContentId> {
     let disk = |error| failed(&error);
     let wrong = || {
         usage(
@@ -159,6 +177,32 @@ async fn receive(path: &Path, bytes: u64, mut stream: ContentStream) -> Answer<C
     }
     file.flush().await.map_err(disk)?;
     file.sync_data().await.map_err(disk)?;
+    Ok(ContentId(*hasher.finalize().as_bytes()))
+}
+
+/// Writes the stream to a new file, durably, and returns how many bytes there were.
+async fn receive_up_to(path: &Path, most: u64, mut stream: ContentStream<'_>) -> Answer<u64> {
+    let disk = |error| failed(&error);
+    let mut file = File::create_new(path).await.map_err(disk)?;
+    let mut bytes = 0u64;
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|error| usage(error.to_string(), "send the file again"))?;
+        bytes = bytes.saturating_add(piece.len() as u64);
+        if bytes > most {
+            let why = format!("the file has more than {most} bytes");
+            return Err(too_large(why));
+        }
+        file.write_all(&piece).await.map_err(disk)?;
+    }
+    file.flush().await.map_err(disk)?;
+    file.sync_data().await.map_err(disk)?;
+    Ok(bytes)
+}
+
+/// The hash of a file of so many bytes.
+fn hash_of(path: &Path, bytes: u64) -> io::Result<ContentId> {
+    let mut hasher = hasher(bytes);
+    hasher.update_reader(std::fs::File::open(path)?)?;
     Ok(ContentId(*hasher.finalize().as_bytes()))
 }
 
@@ -187,7 +231,7 @@ mod tests {
             Room::of(dir).unwrap(),
         )
     }
-    fn pieces(pieces: &[&'static [u8]]) -> ContentStream {
+    fn pieces(pieces: &[&'static [u8]]) -> ContentStream<'static> {
         let pieces: Vec<_> = pieces.iter().map(|p| Ok(Bytes::from_static(p))).collect();
         stream::iter(pieces).boxed()
     }

@@ -30,23 +30,34 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Sent<T> {
     type Rejection = Failure;
 
     async fn from_request(request: Request, state: &S) -> Result<Sent<T>, Failure> {
-        let who = request.extensions().get::<Who>().cloned();
-        let who = who.ok_or_else(|| refused("nobody is signed in"))?;
+        let who = session(&request)?;
         let Form(Fields { token, own }) = Form::<Fields<T>>::from_request(request, state)
             .await
             .map_err(|error| {
                 let why = format!("the form cannot be read: {}", error.body_text());
                 ApiError::new(ErrorCode::Usage, why, "go back and send it again")
             })?;
-        // Hashes compare in the same time wherever a guess goes wrong.
-        let hash = |token: &str| blake3::hash(token.as_bytes());
-        if token.is_none_or(|token| hash(&token) != hash(&who.token)) {
-            return Err(refused(
-                "the form does not come from a page of this session",
-            ));
-        }
+        of_session(&who, token.as_deref())?;
         Ok(Sent { who, fields: own })
     }
+}
+
+/// The session of a request.
+pub(super) fn session(request: &Request) -> Result<Who, Failure> {
+    let who = request.extensions().get::<Who>().cloned();
+    who.ok_or_else(|| refused("nobody is signed in"))
+}
+
+/// Refuses a form without the token of its session.
+pub(super) fn of_session(who: &Who, token: Option<&str>) -> Result<(), Failure> {
+    // Hashes compare in the same time wherever a guess goes wrong.
+    let hash = |token: &str| blake3::hash(token.as_bytes());
+    if token.is_some_and(|token| hash(token) == hash(&who.token)) {
+        return Ok(());
+    }
+    Err(refused(
+        "the form does not come from a page of this session",
+    ))
 }
 
 fn refused(why: &str) -> Failure {

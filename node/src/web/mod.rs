@@ -46,10 +46,11 @@ mod spark;
 mod submit;
 pub(crate) mod types;
 
-use crate::api::intake::EVENTS;
+use crate::api::intake::{EVENTS, FORM};
 use crate::api::{ApiError, ErrorCode};
 use crate::audit;
 use crate::backend::NodeBackend;
+use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Extension, Router, middleware};
 use failure::Failure;
@@ -65,7 +66,13 @@ pub fn pages(node: Arc<NodeBackend>, address: SocketAddr) -> Router {
         .route("/", get(overview::show))
         .route(EVENTS, get(events::events))
         .route("/market", get(market::show))
-        .route("/submit", get(submit::show).post(submit::send))
+        .route(
+            FORM,
+            get(submit::show)
+                .post(submit::send)
+                // It bounds its text and its file by itself.
+                .layer(DefaultBodyLimit::disable()),
+        )
         .route("/jobs", get(jobs::show))
         .route("/jobs/{id}", get(jobs::detail::show))
         .route(

@@ -32,7 +32,7 @@ async fn own(at: &Served) -> Vec<Offer> {
     at.client().get("/offers").await.unwrap()
 }
 
-async fn offer(at: &Served) {
+pub(crate) async fn offer(at: &Served) {
     let offer = json!({
         "label": null, "class": "small", "units": 2, "reserve": "1", "buy": "3",
         "notice_seconds": null,
@@ -83,7 +83,7 @@ fn query(order: &[(&str, String)]) -> String {
     format!("/submit?{}", encoded(&fields))
 }
 
-async fn jobs(at: &Served) -> Vec<JobRecord> {
+pub(crate) async fn jobs(at: &Served) -> Vec<JobRecord> {
     at.client().get("/jobs?all=true").await.unwrap()
 }
 

@@ -25,6 +25,7 @@ mod routes;
 mod served;
 mod statement;
 mod tokens;
+mod upload_form;
 mod web;
 mod why;
 mod world;

@@ -24,6 +24,12 @@ pub(in crate::web) struct Fields {
     pub(super) max_price: String,
     pub(super) budget: String,
     pub(super) outputs: String,
+    /// Name, hash and bytes of the file that goes along and is kept already.
+    pub(super) file_name: String,
+    pub(super) file_id: String,
+    pub(super) file_bytes: String,
+    /// Whether that file is to be left out: anything that is not empty.
+    pub(super) drop: String,
     /// Id of the job to be.
     pub(super) key: String,
     /// Mark of the fields as they were checked.
@@ -42,7 +48,7 @@ pub(super) const ARRAY: &str = "array";
 
 impl Fields {
     /// The terms of the order as they are written.
-    fn written(&self) -> [&str; 14] {
+    fn written(&self) -> [&str; 17] {
         [
             &self.argv,
             &self.script,
@@ -58,12 +64,16 @@ impl Fields {
             &self.max_price,
             &self.budget,
             &self.outputs,
+            &self.file_name,
+            &self.file_id,
+            &self.file_bytes,
         ]
     }
 
     /// Whether nothing was filled in but what the form is opened with.
     pub(super) fn is_blank(&self) -> bool {
-        self.argv.trim().is_empty() && self.script.trim().is_empty() && self.deed.is_empty()
+        let nothing = self.argv.trim().is_empty() && self.script.trim().is_empty();
+        nothing && self.file_name.is_empty() && self.deed.is_empty()
     }
 
     pub(super) fn wants_to_send(&self) -> bool {
@@ -96,7 +106,7 @@ mod tests {
     #[test]
     fn a_mark_is_that_of_every_field() {
         let plain = Fields::default().own_mark();
-        let changes: [fn(&mut Fields) -> &mut String; 17] = [
+        let changes: [fn(&mut Fields) -> &mut String; 20] = [
             |f| &mut f.argv,
             |f| &mut f.script,
             |f| &mut f.name,
@@ -111,6 +121,9 @@ mod tests {
             |f| &mut f.max_price,
             |f| &mut f.budget,
             |f| &mut f.outputs,
+            |f| &mut f.file_name,
+            |f| &mut f.file_id,
+            |f| &mut f.file_bytes,
             |f| &mut f.told_class,
             |f| &mut f.told_price,
             |f| &mut f.told_most,

@@ -4,9 +4,11 @@ use super::Checked;
 use super::fields::{ARRAY, Fields, SEND};
 use super::quotes::Quotes;
 use super::terms::{Terms, WAYS};
+use super::upload::FILE;
+use crate::api::limits::FORM_FILE_BYTES;
 use crate::api::scope::Scope;
 use crate::web::failure::block;
-use crate::web::figures::short;
+use crate::web::figures::{bytes, short};
 use crate::web::parts::{Panel, cli};
 use crate::web::session::Who;
 use maud::{Markup, html};
@@ -24,10 +26,11 @@ pub(super) fn shown(checked: &Checked, who: &Who) -> Markup {
     html! {
         @if let Some(error) = &checked.refused { (block(error)) }
         @if let Some(error) = mistake { (block(error)) }
-        form.stack method=(if sends { "post" } else { "get" }) action="/submit" {
+        form.stack method=(if sends { "post" } else { "get" }) action="/submit"
+            enctype=[sends.then_some("multipart/form-data")] {
             @if sends { (hidden(fields, who)) }
             div.cols.side {
-                (needs(fields, &checked.classes))
+                (needs(fields, &checked.classes, sends))
                 div.stack {
                     @if let Some((sellers, _)) = &checked.looked { (sellers.panel()) }
                     @else { (first()) }
@@ -50,6 +53,9 @@ fn hidden(fields: &Fields, who: &Who) -> Markup {
         ("told_class", &fields.told_class),
         ("told_price", &fields.told_price),
         ("told_most", &fields.told_most),
+        ("file_name", &fields.file_name),
+        ("file_id", &fields.file_id),
+        ("file_bytes", &fields.file_bytes),
     ];
     html! {
         @for (name, value) in kept { input type="hidden" name=(name) value=(value); }
@@ -69,7 +75,7 @@ fn field(name: &str, label: &str, value: &str, hint: &str, class: &str) -> Marku
     }
 }
 
-fn needs(fields: &Fields, classes: &[String]) -> Markup {
+fn needs(fields: &Fields, classes: &[String], sends: bool) -> Markup {
     let or = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();
     let panel = Panel {
         id: "what",
@@ -89,9 +95,10 @@ fn needs(fields: &Fields, classes: &[String]) -> Markup {
                         }
                         span.hint id="h-script" {
                             "Kept here and sent along as a file named script. Without a command \
-                             it is run. Other files: gridbay run --input."
+                             it is run."
                         }
                     }
+                    @if sends { (file_field(fields)) }
                     (class_field(fields, classes))
                     (field("cpus", "Processors", &fields.cpus, "at least", ""))
                     (field("memory", "Memory", &fields.memory, "such as 4GiB", ""))
@@ -108,6 +115,30 @@ fn needs(fields: &Fields, classes: &[String]) -> Markup {
         ..Panel::default()
     };
     html! { (panel) }
+}
+
+/// The file that goes along: one to choose, and the one that is kept already.
+fn file_field(fields: &Fields) -> Markup {
+    let kept = !fields.file_name.is_empty();
+    let size = fields.file_bytes.parse().map_or(String::new(), bytes);
+    html! {
+        div.field.full {
+            label for="f-file" { (if kept { "Another file instead" } else { "File" }) }
+            input.input id="f-file" type="file" name=(FILE) aria-describedby="h-file";
+            span.hint id="h-file" {
+                "Up to " (bytes(FORM_FILE_BYTES)) ", kept here from the check on and sent along \
+                 under its name. Without a command and a script it is run. More and larger ones: \
+                 gridbay run --input."
+            }
+            @if kept {
+                span { "Goes along: " code { (short(&fields.file_name, 80)) } ", " (size) }
+                label.choice {
+                    input type="checkbox" name="drop" value="yes";
+                    "Leave it out"
+                }
+            }
+        }
+    }
 }
 
 fn class_field(fields: &Fields, classes: &[String]) -> Markup {
@@ -260,6 +291,9 @@ mod tests {
             name: text(),
             class: text(),
             cpus: text(),
+            file_name: text(),
+            file_id: text(),
+            file_bytes: text(),
             outputs: text(),
             max_price: text(),
             key: text(),

@@ -4,18 +4,21 @@
 //!    run it ([`sellers`]), and what each way to buy would cost ([`quotes`]). Nothing is sent.
 //! 2. An order is sent only as it was checked last: a form whose fields have changed since is
 //!    checked again. What the check told to be the most is what the order may cost.
-//! 3. The form carries the id of the job to be, so that sending it twice makes one job.
+//! 3. A file that goes along is kept by this node when the form brings it ([`upload`]), and stays
+//!    with the form from then on ([`file`]).
+//! 4. The form carries the id of the job to be, so that sending it twice makes one job.
 
 mod fields;
+mod file;
 mod form;
 mod quotes;
 mod sellers;
 mod terms;
+mod upload;
 
 pub(super) use quotes::hopeless;
 
 use super::failure::Failure;
-use super::form::Sent;
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::scope::Scope;
@@ -34,6 +37,7 @@ use maud::Markup;
 use quotes::Quotes;
 use sellers::Sellers;
 use terms::{SCRIPT, Terms, choice};
+use upload::Order;
 
 /// The form with what was found out about it.
 struct Checked {
@@ -53,31 +57,37 @@ pub(super) async fn show(
     Extension(who): Extension<Who>,
     Query(fields): Query<Fields>,
 ) -> Result<Response, Failure> {
-    // An address may come from anywhere: it names no job to be.
-    let fields = Fields {
+    // An address may come from anywhere: it names no job to be, and no file of this node.
+    let mut fields = Fields {
         key: fresh()?,
         ..fields
     };
+    fields.forget_file();
     let checked = Checked::of(&node, fields, None).await?;
     checked.answer(&node, &who).await
 }
 
 /// The form as it was sent: to be checked, or to become an order.
-pub(super) async fn send(
-    State(node): State<Node>,
-    sent: Sent<Fields>,
-) -> Result<Response, Failure> {
-    sent.who.may(Scope::Trade)?;
-    let fields = sent.fields;
+pub(super) async fn send(State(node): State<Node>, sent: Order) -> Result<Response, Failure> {
+    let Order { who, fields, told } = sent;
+    let mut answer = answered(&node, &who, fields).await?;
+    if let Some(told) = told {
+        answer.extensions_mut().insert(told);
+    }
+    Ok(answer)
+}
+
+async fn answered(node: &NodeBackend, who: &Who, fields: Fields) -> Result<Response, Failure> {
+    who.may(Scope::Trade)?;
     let refused = match fields.wants_to_send() {
         false => None,
-        true => match order(&node, &fields).await {
+        true => match order(node, &fields).await {
             Ok(id) => return Ok(Redirect::to(&format!("/jobs/{id}")).into_response()),
             Err(error) => Some(error),
         },
     };
-    let checked = Checked::of(&node, fields, refused).await?;
-    checked.answer(&node, &sent.who).await
+    let checked = Checked::of(node, fields, refused).await?;
+    checked.answer(node, who).await
 }
 
 impl Checked {
@@ -169,10 +179,11 @@ async fn order(node: &NodeBackend, fields: &Fields) -> Answer<JobId> {
     if let Some(error) = hopeless(&want, &quote) {
         return Err(error);
     }
-    let inputs = match &terms.script {
-        Some(text) => vec![staged(node, text).await?],
-        None => Vec::new(),
-    };
+    let mut inputs: Vec<InputFile> = terms.file.iter().cloned().collect();
+    if let Some(text) = &terms.script {
+        inputs.push(staged(node, text).await?);
+    }
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
     let request = JobRequest {
         project: None,
         name: terms.name,

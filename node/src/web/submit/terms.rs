@@ -1,6 +1,7 @@
 //! What the fields mean: the terms of an order, or the first mistake.
 
 use super::fields::{ARRAY, Fields};
+use super::file;
 use crate::api::types::{ClassPrice, How, Want, Wish};
 use crate::api::{Answer, ApiError};
 use crate::backend::NodeBackend;
@@ -9,6 +10,7 @@ use crate::buy::fit::{Candidate, cheapest};
 use crate::buy::plain;
 use crate::config::parse;
 use crate::web::command::{command, split};
+use gridbay_protocol::job::InputFile;
 use gridbay_protocol::units::Credits;
 
 /// The name of the script in the job's folder.
@@ -41,6 +43,8 @@ pub(super) struct Terms {
     pub(super) name: Option<String>,
     pub(super) argv: Vec<String>,
     pub(super) script: Option<String>,
+    /// The file that goes along, as it is kept.
+    pub(super) file: Option<InputFile>,
     pub(super) outputs: Vec<String>,
     pub(super) want: Want,
     /// The class chosen, with what its units have.
@@ -51,7 +55,11 @@ impl Terms {
     /// Of the fields, in a market of these classes.
     pub(super) fn of(fields: &Fields, classes: &[ClassPrice]) -> Answer<Terms> {
         let script = script(&fields.script)?;
-        let argv = argv(&fields.argv, script.as_deref())?;
+        let mut file = file::input(fields, script.is_some())?;
+        let argv = argv(&fields.argv, script.as_deref(), file.as_ref())?;
+        if let (Some(file), Some(program)) = (&mut file, argv.first()) {
+            file.executable = program.strip_prefix("./") == Some(file.path.as_str());
+        }
         let class = class(fields, classes)?;
         let seconds =
             parse::duration(some(&fields.time).unwrap_or("1h")).map_err(|why| of("Time", why))?;
@@ -74,6 +82,7 @@ impl Terms {
             name: some(&fields.name).map(str::to_owned),
             argv,
             script,
+            file,
             outputs: outputs(&fields.outputs),
             want: Want {
                 class: Some(class.class.clone()),
@@ -126,8 +135,9 @@ impl Terms {
     /// The command that orders it.
     pub(super) fn run_command(&self) -> String {
         let mut words = vec!["gridbay".to_owned(), "run".into()];
-        let mut option = |name: &str, value: &str| {
-            words.extend([name.to_owned(), value.to_owned()]);
+        let mut option = |name: &str, value: &str| match value.starts_with('-') {
+            true => words.push(format!("{name}={value}")),
+            false => words.extend([name.to_owned(), value.to_owned()]),
         };
         if let Some(name) = &self.name {
             option("--name", name);
@@ -135,8 +145,8 @@ impl Terms {
         if let Some(price) = self.want.max_price {
             option("--max-price", &price.to_string());
         }
-        if self.script.is_some() {
-            option("--input", SCRIPT);
+        for file in self.brought() {
+            option("--input", file);
         }
         for output in &self.outputs {
             option("--output", output);
@@ -154,6 +164,13 @@ impl Terms {
         words.push("--".to_owned());
         words.extend(self.argv.iter().cloned());
         command(words.iter().map(String::as_str))
+    }
+
+    /// The names of the files that go along, which the command looks for where it is run.
+    pub(super) fn brought(&self) -> Vec<&str> {
+        let script = self.script.as_ref().map(|_| SCRIPT);
+        let file = self.file.as_ref().map(|file| file.path.as_str());
+        script.into_iter().chain(file).collect()
     }
 
     fn size(&self, units: &str) -> Vec<String> {
@@ -204,21 +221,24 @@ fn script(text: &str) -> Answer<Option<String>> {
     Ok(Some(text))
 }
 
-/// The command's words; without any, the script is run.
-fn argv(text: &str, script: Option<&str>) -> Answer<Vec<String>> {
+/// The command's words; without any, the script is run, or the file without a script.
+fn argv(text: &str, script: Option<&str>, file: Option<&InputFile>) -> Answer<Vec<String>> {
     let words = split(text).ok_or_else(|| {
         usage(
             "Command: a quotation has no end",
             "close it, or write \\' for the sign",
         )
     })?;
-    match (words.is_empty(), script) {
-        (false, _) => Ok(words),
-        (true, Some(script)) if script.starts_with("#!") => Ok(vec![format!("./{SCRIPT}")]),
-        (true, Some(_)) => Ok(vec!["sh".to_owned(), SCRIPT.to_owned()]),
-        (true, None) => Err(usage(
+    if !words.is_empty() {
+        return Ok(words);
+    }
+    match (script, file) {
+        (Some(script), _) if script.starts_with("#!") => Ok(vec![format!("./{SCRIPT}")]),
+        (Some(_), _) => Ok(vec!["sh".to_owned(), SCRIPT.to_owned()]),
+        (None, Some(file)) => Ok(vec![format!("./{}", file.path)]),
+        (None, None) => Err(usage(
             "nothing to run",
-            "write a command, a script, or both",
+            "write a command or a script, or choose a file that is a program",
         )),
     }
 }
