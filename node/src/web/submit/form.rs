@@ -3,7 +3,7 @@
 use super::Checked;
 use super::fields::{ARRAY, Fields, SEND};
 use super::quotes::Quotes;
-use super::terms::{Terms, WAYS};
+use super::terms::{SCRIPT, Terms, WAYS};
 use super::upload::FILE;
 use crate::api::limits::FORM_FILE_BYTES;
 use crate::api::scope::Scope;
@@ -232,9 +232,11 @@ fn bid(checked: &Checked, sends: bool) -> Markup {
                 }
                 @if let Some(quotes) = quotes { (quotes.cost()) }
                 @if let Some(terms) = terms {
+                    @let anyway = quotes.is_some_and(Quotes::is_too_low);
                     div.field {
                         span.label { "The same as a command" }
-                        (cli("cli-run", &terms.run_command()))
+                        (cli("cli-run", &terms.run_command(anyway)))
+                        (brought(terms))
                     }
                 }
             }
@@ -251,6 +253,21 @@ fn bid(checked: &Checked, sends: bool) -> Markup {
         ..Panel::default()
     };
     html! { (panel) }
+}
+
+/// What the command wants to find, which the reader may have nowhere but here.
+fn brought(terms: &Terms) -> Markup {
+    let script = terms.script.is_some();
+    html! {
+        @if script {
+            span.hint { "It reads the script from a file: save it as " code { (SCRIPT) } " first." }
+        }
+        @if let Some(file) = &terms.file {
+            span.hint {
+                "It takes " code { (short(&file.path, 80)) } " from the folder where it is run."
+            }
+        }
+    }
 }
 
 fn send(quotes: Option<&Quotes>, terms: Option<&Terms>) -> Markup {
@@ -323,6 +340,37 @@ mod tests {
             "{page}"
         );
         assert_eq!(exist(&page), 3, "of the page, the quotes and the order");
+    }
+
+    #[test]
+    fn the_command_says_what_it_wants_to_find_and_that_its_bid_is_low() {
+        let written = Fields {
+            script: "echo a".to_owned(),
+            file_name: "data.csv".to_owned(),
+            file_id: "ab".repeat(32),
+            file_bytes: "2048".to_owned(),
+            ..fields()
+        };
+        let of = |price: &str| Checked {
+            terms: Some(Terms::of(&written, &[samples::price("small")])),
+            fields: written.clone(),
+            classes: vec![],
+            looked: Some((sellers::tests::of(1), quotes::tests::of(price, true))),
+            refused: None,
+        };
+        let low = page(&of("2.5"), Scope::Trade);
+        for told in [
+            "--input script --input data.csv",
+            "--anyway",
+            "save it as <code>script</code>",
+            "<code>data.csv</code>, 2.0 KiB",
+            "name=\"file_bytes\" value=\"2048\"",
+        ] {
+            assert!(low.contains(told), "{told}: {low}");
+        }
+        assert_eq!(exist(&low), 3);
+        assert!(!page(&of("5"), Scope::Trade).contains("--anyway"));
+        assert!(!page(&of("5"), Scope::Read).contains("type=\"file\""));
     }
 
     #[test]

@@ -68,6 +68,12 @@ impl Quotes {
         quote.is_ok_and(|quote| hopeless(&self.terms.want, quote).is_none())
     }
 
+    /// Whether the bid is below what enough sellers ask: it may be sent, and wins nothing now.
+    pub(super) fn is_too_low(&self) -> bool {
+        let quote = self.quote.as_ref();
+        quote.is_ok_and(|quote| too_low(&self.terms.want, quote).is_some())
+    }
+
     /// The table of ways, whose rows choose one in the form of this id.
     pub(super) fn panel(&self) -> Markup {
         let panel = Panel {
@@ -268,6 +274,7 @@ pub(super) mod tests {
             "{told}"
         );
         assert!(low.can_be_sent(), "sellers may ask less later");
+        assert!(low.is_too_low() && !of("3", true).is_too_low());
         let enough = of("3", true).cost().into_string();
         assert!(
             !enough.contains("wins nothing") && enough.contains("91 %"),

@@ -132,8 +132,8 @@ impl Terms {
         command(words.iter().map(String::as_str))
     }
 
-    /// The command that orders it.
-    pub(super) fn run_command(&self) -> String {
+    /// The command that orders it; one whose bid is below what sellers ask is sent `anyway`.
+    pub(super) fn run_command(&self, anyway: bool) -> String {
         let mut words = vec!["gridbay".to_owned(), "run".into()];
         let mut option = |name: &str, value: &str| match value.starts_with('-') {
             true => words.push(format!("{name}={value}")),
@@ -157,6 +157,9 @@ impl Terms {
             "-n"
         };
         words.extend(self.size(units));
+        if anyway {
+            words.push("--anyway".to_owned());
+        }
         // Every way but the first has an option of its name.
         if self.want.how.name() != WAYS[0].0 {
             words.push(format!("--{}", self.want.how.name()));
@@ -374,10 +377,34 @@ pub(super) mod tests {
                 f.script = "x".to_owned();
             });
             let terms = terms.unwrap();
-            let page = [terms.run_command(), terms.quote_command()];
+            let page = [terms.run_command(how.is_empty()), terms.quote_command()];
             let page: String = page.map(|line| cli("a", &line).into_string()).concat();
             assert_eq!(exist(&page), 2, "{page}");
         }
+    }
+
+    #[test]
+    fn a_file_is_the_program_or_an_input() {
+        let with = |change: fn(&mut Fields)| {
+            let terms = terms(|f| {
+                f.file_name = "-a b".to_owned();
+                f.file_id = "ab".repeat(32);
+                f.file_bytes = "7".to_owned();
+                change(f);
+            });
+            let terms = terms.unwrap();
+            let line = terms.run_command(false);
+            assert_eq!(exist(&cli("a", &line).into_string()), 1, "{line}");
+            assert!(line.contains("'--input=-a b'"), "{line}");
+            let file = terms.file.unwrap();
+            assert_eq!((file.bytes, &file.path[..]), (7, "-a b"));
+            (terms.argv.join("|"), file.executable)
+        };
+        assert_eq!(with(|f| f.argv.clear()), ("./-a b".to_owned(), true));
+        assert!(with(|f| f.argv = "'./-a b' x".to_owned()).1);
+        assert!(!with(|_| ()).1, "data for another program");
+        let script = with(|f| (f.argv, f.script) = (String::new(), "x".to_owned()));
+        assert_eq!(script, ("sh|script".to_owned(), false));
     }
 
     #[test]
