@@ -35,6 +35,7 @@ mod parts;
 mod pools;
 mod projects;
 mod reservations;
+mod rings;
 pub(crate) mod routes;
 #[cfg(test)]
 pub(crate) mod samples;

@@ -2,7 +2,8 @@
 
 use super::failure::Shown;
 use super::figures::{NONE, count, short};
-use super::parts::{Fragment, Panel, cli, column, empty, stat, table};
+use super::parts::{Fragment, Panel, cli, column, empty, live, stat, table};
+use super::rings::rings;
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -40,6 +41,7 @@ impl Network {
     pub(super) fn fragments(&self) -> Vec<Fragment> {
         vec![
             ("stats", stats(&self.0)),
+            ("map", rings(&self.0.peers)),
             ("me", ourselves(&self.0.me)),
             ("peers", peers(&self.0.peers)),
         ]
@@ -53,6 +55,15 @@ impl Network {
                 div.panel-body id="me" data-live="replace" { (ourselves(&self.0.me)) }
             },
             foot: Some(cli("cli-doctor", "gridbay doctor")),
+            ..Panel::default()
+        };
+        let map = Panel {
+            id: "near",
+            title: "Map",
+            meta: Some(html! {
+                "This node in the middle, peers by their round trip; directions say nothing."
+            }),
+            body: html! { div.panel-body { (live("map", &rings(&self.0.peers))) } },
             ..Panel::default()
         };
         let peers = Panel {
@@ -75,7 +86,8 @@ impl Network {
             events: "/events?page=network",
             body: html! {
                 dl.stats id="stats" data-live="replace" { (stats(&self.0)) }
-                (me) (peers)
+                div.cols.two { (map) (me) }
+                (peers)
             },
         };
         page.render(frame, who)

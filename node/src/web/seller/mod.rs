@@ -149,7 +149,13 @@ impl Seller {
                         dt { "One staged file" } dd { (bytes(limits.content)) }
                         dt { "All files kept" } dd { (bytes(limits.stored)) }
                         dt { "Output of a rank’s stream" } dd { (bytes(limits.output)) }
+                        dt { "Hours of the day" } dd { "all, while an offer stands" }
                     }
+                    p.muted {
+                        "A node by itself keeps no hours: its offers stand until they are \
+                         withdrawn or it drains. An appliance that this node owns has some:"
+                    }
+                    (cli("cli-hours", "gridbay appliance set NAME hours 22:00-06:00"))
                 }
             },
             foot: Some(cli("cli-config", "gridbay config show")),
