@@ -5,15 +5,20 @@
 //! 2. No more than [`STREAMS`] run at a time; a browser tries again by itself.
 //! 3. A stream ends with its session, and with the node.
 
+use super::contracts;
 use super::failure::Failure;
+use super::federation;
 use super::jobs::List;
 use super::jobs::detail::{Detail, Of};
+use super::leases;
 use super::ledger;
 use super::market::{self, Market};
 use super::network::Network;
 use super::overview::Overview;
 use super::parts::Fragment;
+use super::pools;
 use super::projects::{self, Projects};
+use super::reservations;
 use super::seller::Seller;
 use super::session::Who;
 use super::shell::Frame;
@@ -172,6 +177,12 @@ async fn fragments(
         "ledger" => ledger::fragments(node).await?,
         "seller" => Seller::of(node).await?.fragments(&frame),
         "network" => Network::of(node).await?.fragments(),
+        "leases" => leases::fragments(node, which.part).await?,
+        "lease" => leases::detail::fragments(node, which.id.clone(), &frame).await?,
+        "contracts" => contracts::fragments(node, frame.status.slot).await?,
+        "pools" => pools::fragments(node).await?,
+        "reservations" => reservations::fragments(node).await?,
+        "federation" => federation::fragments(node).await?,
         "projects" => Projects::of(node).await?.fragments(),
         "project" => projects::one::fragments(node, &which.id).await?,
         "job" => {

@@ -2,7 +2,9 @@
 
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
-use super::parts::{Panel, Tone, cli, column, empty, meter, notice, pill, stat, table};
+use super::parts::{
+    Fragment, Panel, Tone, cli, column, empty, live, meter, notice, pill, stat, table,
+};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -33,6 +35,11 @@ pub(super) async fn show(State(node): State<Node>, Extension(who): Extension<Who
     Ok(Html(page.render(&frame, &who).into_string()))
 }
 
+/// The places that change. The rules do not.
+pub(super) async fn fragments(node: &NodeBackend) -> Answer<Vec<Fragment>> {
+    Ok(View::of(node).await?.fragments())
+}
+
 impl View {
     /// As things stand.
     async fn of(node: &NodeBackend) -> Answer<View> {
@@ -43,6 +50,16 @@ impl View {
         })
     }
 
+    fn fragments(&self) -> Vec<Fragment> {
+        vec![
+            ("health", self.health()),
+            ("stats", self.stats()),
+            ("signers", self.validators()),
+            ("founders", self.members()),
+            ("money", self.money()),
+        ]
+    }
+
     fn render(&self, frame: &Frame, who: &Who) -> Markup {
         let validators = Panel {
             id: "validators",
@@ -51,7 +68,7 @@ impl View {
                 "Signatures under the last " (count(self.federation.blocks)) " blocks. More than "
                 "two thirds of the power decide; the others may be late."
             }),
-            body: self.validators(),
+            body: live("signers", &self.validators()),
             foot: Some(cli("cli-verify", "gridbay ledger verify")),
             ..Panel::default()
         };
@@ -59,7 +76,7 @@ impl View {
             id: "members",
             title: "Members",
             meta: Some(html! { "They founded the network, and answer for those they invited" }),
-            body: self.members(),
+            body: live("founders", &self.members()),
             ..Panel::default()
         };
         let page = Page {
@@ -68,10 +85,10 @@ impl View {
             lede: "Who founded this network, who signs its blocks, and by which rules it trades.",
             actions: html! {},
             command: "gridbay federation",
-            events: "/events?page=frame",
+            events: "/events?page=federation",
             body: html! {
-                (self.health())
-                dl.stats { (self.stats()) }
+                div.stack id="health" data-live="replace" { (self.health()) }
+                dl.stats id="stats" data-live="replace" { (self.stats()) }
                 (validators) (members)
                 div.cols.two { (self.rules()) (self.bank()) }
             },
@@ -222,16 +239,20 @@ impl View {
             id: "bank",
             title: "Bank",
             meta: Some(html! { "Who gets the buyers’ money, and how much money there is" }),
-            body: match &self.bank {
-                Some(bank) => money_of(bank),
-                None => html! {
-                    div.panel-body { p.muted { "The ledger does not tell its figures now." } }
-                },
-            },
+            body: live("money", &self.money()),
             foot: Some(cli("cli-bank", "gridbay ledger bank")),
             ..Panel::default()
         };
         html! { (panel) }
+    }
+
+    fn money(&self) -> Markup {
+        match &self.bank {
+            Some(bank) => money_of(bank),
+            None => html! {
+                div.panel-body { p.muted { "The ledger does not tell its figures now." } }
+            },
+        }
     }
 }
 
@@ -337,6 +358,10 @@ mod tests {
     fn a_page_of_hostile_words_has_no_markup_of_them_and_an_end() {
         let page = page(&shows(150, true));
         assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+        for (id, _) in shows(1, true).fragments() {
+            let place = format!("id=\"{id}\" data-live=\"replace\"");
+            assert_eq!(page.matches(&place).count(), 1, "{id}");
+        }
         assert_eq!(page.matches("50 more.").count(), 2, "{page}");
         assert_eq!(exist(&page), 3);
         assert!(!page.contains("Not all validators sign"), "{page}");

@@ -3,7 +3,7 @@
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
-use super::parts::{Panel, cli, column, empty, meter, stat, table};
+use super::parts::{Fragment, Panel, cli, column, empty, meter, stat, table};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -33,6 +33,11 @@ pub(super) async fn show(State(node): State<Node>, Extension(who): Extension<Who
     Ok(Html(page.render(&frame, &who).into_string()))
 }
 
+/// The places that change.
+pub(super) async fn fragments(node: &NodeBackend) -> Answer<Vec<Fragment>> {
+    Ok(Pools::of(node).await?.fragments())
+}
+
 impl Pools {
     /// As things stand; those of this node first, then those with most claims.
     async fn of(node: &NodeBackend) -> Answer<Pools> {
@@ -41,8 +46,20 @@ impl Pools {
         Ok(Pools(all))
     }
 
-    fn render(&self, frame: &Frame, who: &Who) -> Markup {
+    fn fragments(&self) -> Vec<Fragment> {
+        vec![("stats", self.stats()), ("pools", self.panels())]
+    }
+
+    fn panels(&self) -> Markup {
         let more = self.0.len().saturating_sub(POOLS);
+        html! {
+            @if self.0.is_empty() { (none()) }
+            @for (n, pool) in self.0.iter().take(POOLS).enumerate() { (panel(n, pool)) }
+            @if more > 0 { p.muted { (count(more as u64)) " more pools." } }
+        }
+    }
+
+    fn render(&self, frame: &Frame, who: &Who) -> Markup {
         let page = Page {
             here: "Pools",
             title: "Pools",
@@ -50,12 +67,10 @@ impl Pools {
                    pay.",
             actions: html! {},
             command: "gridbay market pools",
-            events: "/events?page=frame",
+            events: "/events?page=pools",
             body: html! {
-                dl.stats { (self.stats()) }
-                @if self.0.is_empty() { (none()) }
-                @for (n, pool) in self.0.iter().take(POOLS).enumerate() { (panel(n, pool)) }
-                @if more > 0 { p.muted { (count(more as u64)) " more pools." } }
+                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                div.stack id="pools" data-live="replace" { (self.panels()) }
             },
         };
         page.render(frame, who)
@@ -257,6 +272,10 @@ mod tests {
     fn a_page_of_hostile_words_has_no_markup_of_them_and_an_end() {
         let page = page(vec![pool(1, 60); 8]);
         assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+        for (id, _) in Pools(Vec::new()).fragments() {
+            let place = format!("id=\"{id}\" data-live=\"replace\"");
+            assert_eq!(page.matches(&place).count(), 1, "{id}");
+        }
         assert!(
             page.contains("21 more claims") && page.contains("2 more pools"),
             "{page}"

@@ -98,7 +98,7 @@ impl Page<'_> {
                     a.skip href="#main" { "Skip to content" }
                     div.shell {
                         (nav(self.here, &frame.status, who))
-                        (top(frame))
+                        (top(frame, self.events))
                         main.main id="main" tabindex="-1" {
                             div.page-head {
                                 div { h1 { (self.title) } p.lede { (self.lede) } }
@@ -232,7 +232,12 @@ fn clock(clock: Option<&Clock>) -> Markup {
     }
 }
 
-fn top(frame: &Frame) -> Markup {
+/// `events` tells whether the page itself changes, or its frame alone.
+fn top(frame: &Frame, events: &str) -> Markup {
+    let word = match events.ends_with("page=frame") {
+        true => "Clock only",
+        false => "Live",
+    };
     html! {
         header.top {
             button.btn.quiet.small.menu type="button" popovertarget="nav" { "Menu" }
@@ -240,7 +245,7 @@ fn top(frame: &Frame) -> Markup {
             div.clock id="clock" data-live="replace" { (clock(frame.clock.as_ref())) }
             span.grow {}
             span.wide.fig id="free" data-live="replace" { (free(&frame.status)) }
-            span.live role="status" data-live-state="lost" { "Not live" }
+            span.live role="status" data-live-state="lost" data-live-word=(word) { "Not live" }
         }
     }
 }

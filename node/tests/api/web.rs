@@ -335,6 +335,46 @@ async fn a_stream_tells_what_changes_and_ends_with_the_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn pages_that_say_live_are_told_their_changes() {
+    let at = served().await;
+    let browser = Browser::signed_in(&at, Scope::Read).await;
+    let token = browser.token().await;
+    let lease = format!("lease&id={}", "ab".repeat(32));
+    let pages = [
+        ("leases", "leases"),
+        ("contracts", "plans"),
+        ("pools", "pools"),
+        ("reservations", "calendar"),
+        ("federation", "signers"),
+        ("projects", "projects"),
+        ("network", "map"),
+        (&lease, "over"),
+    ];
+    let streams = pages.map(|(page, _)| {
+        let (browser, page) = (browser.clone(), format!("/events?page={page}"));
+        tokio::spawn(async move { browser.get(&page).await })
+    });
+    for (path, word) in [
+        ("/leases", "Live"),
+        ("/federation", "Live"),
+        ("/submit", "Clock only"),
+        ("/auctions", "Clock only"),
+    ] {
+        let page = browser.get(path).await.body;
+        let word = format!("data-live-word=\"{word}\"");
+        assert!(page.contains(&word), "{path}: {page}");
+    }
+    tokio::time::sleep(Duration::from_millis(2_500)).await;
+    browser.post("/logout", &token).await;
+    for ((page, place), stream) in pages.iter().zip(streams) {
+        let told = stream.await.unwrap();
+        let place = format!("data: {place}\n");
+        assert!(told.body.contains(&place), "{page}: {}", told.body);
+    }
+    at.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_node_ends_while_a_page_is_open() {
     let at = served().await;
     let browser = Browser::signed_in(&at, Scope::Read).await;

@@ -58,8 +58,9 @@
 		if (!doc.body.dataset.events) return;
 		const es = new EventSource(doc.body.dataset.events);
 		es.onopen = es.onerror = ({ type }) => {
-			live.dataset.liveState = type === 'open' ? 'on' : 'lost';
-			live.textContent = type === 'open' ? 'Live' : 'Reconnecting';
+			const { liveWord: word } = live.dataset;
+			live.dataset.liveState = type === 'open' ? (word === 'Live' ? 'on' : 'frame') : 'lost';
+			live.textContent = type === 'open' ? word : 'Reconnecting';
 		};
 		es.addEventListener('fragment', ({ data }) => {
 			const [first] = data.split('\n', 1);

@@ -5,7 +5,7 @@ mod plans;
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
-use super::parts::{Panel, Tone, cli, column, empty, pill, stat, table};
+use super::parts::{Fragment, Panel, Tone, cli, column, empty, live, pill, stat, table};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -41,6 +41,11 @@ pub(super) async fn show(State(node): State<Node>, Extension(who): Extension<Who
     Ok(Html(page.render(&frame, &who).into_string()))
 }
 
+/// The places that change.
+pub(super) async fn fragments(node: &NodeBackend, slot: u64) -> Answer<Vec<Fragment>> {
+    Ok(View::of(node, slot).await?.fragments())
+}
+
 impl View {
     /// As things stand.
     async fn of(node: &NodeBackend, slot: u64) -> Answer<View> {
@@ -55,6 +60,14 @@ impl View {
         })
     }
 
+    fn fragments(&self) -> Vec<Fragment> {
+        vec![
+            ("stats", self.stats()),
+            ("contracts", self.contracts()),
+            ("plans", plans::panels(&self.plans)),
+        ]
+    }
+
     fn render(&self, frame: &Frame, who: &Who) -> Markup {
         let contracts = Panel {
             id: "own",
@@ -62,7 +75,7 @@ impl View {
             meta: Some(html! {
                 "As client or provider. " (count(self.in_all as u64)) " are on the ledger in all."
             }),
-            body: self.contracts(),
+            body: live("contracts", &self.contracts()),
             foot: Some(cli("cli-all", "gridbay contract list --all")),
             ..Panel::default()
         };
@@ -73,11 +86,11 @@ impl View {
                    done.",
             actions: html! {},
             command: "gridbay contract list",
-            events: "/events?page=frame",
+            events: "/events?page=contracts",
             body: html! {
-                dl.stats { (self.stats()) }
+                dl.stats id="stats" data-live="replace" { (self.stats()) }
                 (contracts)
-                (plans::panels(&self.plans))
+                div.stack id="plans" data-live="replace" { (plans::panels(&self.plans)) }
             },
         };
         page.render(frame, who)
@@ -261,6 +274,10 @@ mod tests {
     fn a_page_of_hostile_words_has_no_markup_of_them_and_an_end() {
         let page = page(&shows(vec![contract("client", true); 60]));
         assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+        for (id, _) in shows(Vec::new()).fragments() {
+            let place = format!("id=\"{id}\" data-live=\"replace\"");
+            assert_eq!(page.matches(&place).count(), 1, "{id}");
+        }
         assert!(page.contains("10 more contracts") && page.contains("3 of 10 jobs done"));
         assert_eq!(page.matches("jobs done</title>").count(), ROWS);
         assert_eq!(exist(&page), 4);

@@ -2,9 +2,9 @@
 
 use super::clusters::{self, left, more};
 use super::net;
-use crate::api::Answer;
 use crate::api::scope::needed;
 use crate::api::types::{ClusterRecord, JobRecord, LeaseNet, LeaseNode, LeaseView};
+use crate::api::{Answer, ErrorCode};
 use crate::backend::{Node, NodeBackend, wall_ms};
 use crate::cli::text::{nodes, span};
 use crate::web::command::command;
@@ -12,7 +12,7 @@ use crate::web::failure::{Failure, Shown};
 use crate::web::figures::{NONE, clock, count, money, money_or_none, short};
 use crate::web::form::{Nothing, Sent};
 use crate::web::jobs::state;
-use crate::web::parts::{Panel, cli, column, pill, stat, table};
+use crate::web::parts::{Fragment, Panel, Tone, cli, column, live, notice, pill, stat, table};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
 use axum::Extension;
@@ -104,6 +104,28 @@ fn question(cluster: &ClusterRecord, who: &Who) -> Markup {
     html! { (Panel { id: "end", title: &title, body, ..Panel::default() }) }
 }
 
+/// The places that change. A lease that is over is gone: then the page says so, and shows what
+/// there was.
+pub(in crate::web) async fn fragments(
+    node: &NodeBackend,
+    id: String,
+    frame: &Frame,
+) -> Answer<Vec<Fragment>> {
+    match Detail::of(node, id).await {
+        Ok(detail) => Ok(detail.fragments(frame)),
+        Err(error) if error.code == ErrorCode::NotFound => Ok(vec![("over", over())]),
+        Err(error) => Err(error),
+    }
+}
+
+fn over() -> Markup {
+    notice(
+        Tone::Idle,
+        "This lease is over.",
+        "What stands here is how it was last.",
+    )
+}
+
 impl Detail {
     /// As things stand.
     async fn of(node: &NodeBackend, id: String) -> Answer<Detail> {
@@ -121,6 +143,16 @@ impl Detail {
         })
     }
 
+    fn fragments(&self, frame: &Frame) -> Vec<Fragment> {
+        vec![
+            ("over", html! {}),
+            ("stats", self.stats(frame)),
+            ("job", self.job_told()),
+            ("nodes", self.nodes()),
+            ("net", net::shown(&self.net)),
+        ]
+    }
+
     fn render(&self, frame: &Frame, who: &Who) -> Markup {
         let (lease, hex) = (&self.lease, self.lease.lease.to_hex());
         let lede = format!(
@@ -130,17 +162,17 @@ impl Detail {
             part(lease)
         );
         let network = Panel {
-            id: "net",
+            id: "ways",
             title: "Network",
             meta: Some(html! { "How its members reach one another, by what they told last" }),
-            body: net::shown(&self.net),
+            body: live("net", &net::shown(&self.net)),
             foot: Some(cli("cli-net", &format!("gridbay lease net {hex}"))),
             ..Panel::default()
         };
         let nodes = Panel {
-            id: "nodes",
+            id: "hosts",
             title: "Nodes",
-            body: self.nodes(),
+            body: live("nodes", &self.nodes()),
             ..Panel::default()
         };
         let page = Page {
@@ -149,9 +181,10 @@ impl Detail {
             lede: &lede,
             actions: self.actions(who),
             command: &format!("gridbay lease show {hex}"),
-            events: "/events?page=frame",
+            events: &format!("/events?page=lease&id={hex}"),
             body: html! {
-                dl.stats { (self.stats(frame)) }
+                div.stack id="over" data-live="replace" {}
+                dl.stats id="stats" data-live="replace" { (self.stats(frame)) }
                 div.cols.two { (self.job_panel()) (nodes) }
                 (network)
             },
@@ -219,27 +252,31 @@ impl Detail {
 
     fn job_panel(&self) -> Markup {
         let panel = Panel {
-            id: "job",
+            id: "runs",
             title: if self.cluster.is_some() {
                 "Cluster"
             } else {
                 "Job"
             },
-            body: match &self.job {
-                Some(job) => self.job(job),
-                None => html! {
-                    div.panel-body {
-                        p {
-                            "The job is of the node that bought the lease. Here its ranks run in "
-                            "sandboxes, and their output goes to the buyer."
-                        }
-                        (cli("cli-status", "gridbay node status"))
-                    }
-                },
-            },
+            body: live("job", &self.job_told()),
             ..Panel::default()
         };
         html! { (panel) }
+    }
+
+    fn job_told(&self) -> Markup {
+        match &self.job {
+            Some(job) => self.job(job),
+            None => html! {
+                div.panel-body {
+                    p {
+                        "The job is of the node that bought the lease. Here its ranks run in "
+                        "sandboxes, and their output goes to the buyer."
+                    }
+                    (cli("cli-status", "gridbay node status"))
+                }
+            },
+        }
     }
 
     fn job(&self, job: &JobRecord) -> Markup {
@@ -371,6 +408,10 @@ mod tests {
             assert!(page.contains("&lt;script&gt;alert"), "{page}");
             assert_eq!(exist(&page), commands, "{part}");
             assert_eq!(page.contains("16 more nodes"), !held, "{part}");
+            for (id, _) in detail(part, held).fragments(&samples::frame()) {
+                let place = format!("id=\"{id}\" data-live=\"replace\"");
+                assert_eq!(page.matches(&place).count(), 1, "{id}");
+            }
         }
     }
 

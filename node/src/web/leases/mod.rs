@@ -7,7 +7,7 @@ mod net;
 
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
-use super::parts::{self, Panel, cli, column, empty, stat};
+use super::parts::{self, Fragment, Panel, cli, column, empty, live, stat};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -49,6 +49,11 @@ pub(super) async fn show(
     Ok(Html(page.render(&frame, &who).into_string()))
 }
 
+/// The places that change.
+pub(super) async fn fragments(node: &NodeBackend, page: usize) -> Answer<Vec<Fragment>> {
+    Ok(Leases::of(node, page).await?.fragments())
+}
+
 impl Leases {
     /// As things stand.
     async fn of(node: &NodeBackend, page: usize) -> Answer<Leases> {
@@ -60,13 +65,21 @@ impl Leases {
         })
     }
 
+    fn fragments(&self) -> Vec<Fragment> {
+        vec![
+            ("stats", self.stats()),
+            ("clusters", clusters::table(&self.clusters)),
+            ("leases", self.table()),
+        ]
+    }
+
     fn render(&self, frame: &Frame, who: &Who) -> Markup {
         let last = self.all.len().saturating_sub(1) / LINES;
         let held = Panel {
             id: "held",
             title: "Clusters",
             meta: Some(html! { "Nodes that this node holds, to run programs on" }),
-            body: clusters::table(&self.clusters),
+            body: live("clusters", &clusters::table(&self.clusters)),
             foot: Some(cli("cli-clusters", "gridbay cluster list --all")),
             ..Panel::default()
         };
@@ -74,7 +87,7 @@ impl Leases {
             id: "all",
             title: "Leases",
             meta: Some(html! { "Paid is for the running slot. A lease that is over is gone." }),
-            body: self.table(),
+            body: live("leases", &self.table()),
             foot: (last > 0).then(|| parts::pages("/leases?page=", self.page, last)),
             ..Panel::default()
         };
@@ -84,9 +97,9 @@ impl Leases {
             lede: "Units that this node has bought or sold, and how their networks stand.",
             actions: html! {},
             command: "gridbay lease list",
-            events: "/events?page=frame",
+            events: &format!("/events?page=leases&part={}", self.page),
             body: html! {
-                dl.stats { (self.stats()) }
+                dl.stats id="stats" data-live="replace" { (self.stats()) }
                 (held) (leases)
             },
         };
@@ -237,6 +250,10 @@ pub(super) mod tests {
                 .count(),
             LINES
         );
+        for (id, _) in leases(1, 0).fragments() {
+            let place = format!("id=\"{id}\" data-live=\"replace\"");
+            assert_eq!(page.matches(&place).count(), 1, "{id}");
+        }
         assert!(page.contains("/leases?page=0") && page.contains("/leases?page=2"));
         assert_eq!(exist(&page), 2);
     }

@@ -6,7 +6,7 @@ pub(super) mod book;
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
-use super::parts::{Panel, cli, column, empty, stat, table};
+use super::parts::{Fragment, Panel, cli, column, empty, stat, table};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -34,15 +34,32 @@ pub(super) async fn show(State(node): State<Node>, Extension(who): Extension<Who
     Ok(Html(page.render(&frame, &who).into_string()))
 }
 
+/// The places that change.
+pub(super) async fn fragments(node: &NodeBackend) -> Answer<Vec<Fragment>> {
+    Ok(Reservations::of(node).await?.fragments())
+}
+
 impl Reservations {
     /// As things stand.
     async fn of(node: &NodeBackend) -> Answer<Reservations> {
         node.reservations().await.map(Reservations)
     }
 
+    fn fragments(&self) -> Vec<Fragment> {
+        vec![("stats", self.stats()), ("calendar", self.calendar())]
+    }
+
+    fn calendar(&self) -> Markup {
+        let more = self.0.len().saturating_sub(CLASSES);
+        html! {
+            @if self.0.is_empty() { (none()) }
+            @for (n, window) in self.0.iter().take(CLASSES).enumerate() { (panel(n, window)) }
+            @if more > 0 { p.muted { (count(more as u64)) " more classes." } }
+        }
+    }
+
     fn render(&self, frame: &Frame, who: &Who) -> Markup {
         let books = who.may(needed("post", book::ADDRESS)).is_ok() && !self.0.is_empty();
-        let more = self.0.len().saturating_sub(CLASSES);
         let page = Page {
             here: "Reservations",
             title: "Reservations",
@@ -50,12 +67,10 @@ impl Reservations {
                    booked.",
             actions: html! {},
             command: "gridbay market calendar",
-            events: "/events?page=frame",
+            events: "/events?page=reservations",
             body: html! {
-                dl.stats { (self.stats()) }
-                @if self.0.is_empty() { (none()) }
-                @for (n, window) in self.0.iter().take(CLASSES).enumerate() { (panel(n, window)) }
-                @if more > 0 { p.muted { (count(more as u64)) " more classes." } }
+                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                div.stack id="calendar" data-live="replace" { (self.calendar()) }
                 @if books {
                     @let classes: Vec<String> = self.0.iter().map(|w| w.class.clone()).collect();
                     (book::panel(&book::Fields::default(), &classes, who))
@@ -278,6 +293,10 @@ mod tests {
     fn a_calendar_of_hostile_words_has_no_markup_of_them_and_an_end() {
         let page = page(vec![window(20, 50); 8], Scope::Trade);
         assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+        for (id, _) in Reservations(Vec::new()).fragments() {
+            let place = format!("id=\"{id}\" data-live=\"replace\"");
+            assert_eq!(page.matches(&place).count(), 1, "{id}");
+        }
         for told in [
             "4 more offers",
             "10 more bookings",
