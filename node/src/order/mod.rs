@@ -2,6 +2,7 @@
 
 pub(crate) mod class;
 pub(crate) mod handle;
+pub(crate) mod own;
 pub(crate) mod plan;
 pub(crate) mod quote;
 pub(crate) mod routes;

@@ -2,17 +2,12 @@
 
 use super::types::{PlanJob, PlanView};
 use crate::api::Answer;
-use crate::api::types::JobId;
 use crate::backend::NodeBackend;
 use crate::market::class_name;
-use crate::order::handle::job_id;
+use crate::order::own::Own;
 use gridbay_core::Core;
 use gridbay_ledger::JobInForce;
-use gridbay_protocol::ids::{OfferId, OrderId};
-use std::collections::BTreeMap;
-
-/// Own jobs by the orders that they have on the ledger, with their names.
-type Own = BTreeMap<OrderId, (JobId, String)>;
+use gridbay_protocol::ids::OfferId;
 
 impl NodeBackend {
     /// The plans of all offers that take jobs by deadlines, ascending by offer.
@@ -23,11 +18,7 @@ impl NodeBackend {
 
 fn plans(core: &Core) -> Vec<PlanView> {
     let state = core.state();
-    let own: Own = core
-        .buyer()
-        .orders()
-        .filter_map(|(key, agent)| Some((agent.id?, (job_id(key), agent.order().name.clone()))))
-        .collect();
+    let own = Own::of(core);
     let plan = |(id, offer): (&OfferId, &gridbay_ledger::Offer)| {
         let plan = state.plan_in_force(id)?;
         Some(PlanView {
@@ -47,11 +38,11 @@ fn plans(core: &Core) -> Vec<PlanView> {
 }
 
 fn shown(job: &JobInForce, own: &Own) -> PlanJob {
-    let known = own.get(&job.order);
+    let (own_job, name) = own.job(&job.order);
     PlanJob {
         order: job.order,
-        job: known.map(|(id, _)| id.clone()),
-        name: known.map(|(_, name)| name.clone()),
+        job: own_job,
+        name,
         left: job.left,
         units: job.units,
         first_slot: job.first,

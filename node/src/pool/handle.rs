@@ -3,20 +3,16 @@
 
 use super::types::{PoolClaim, PoolView};
 use crate::api::Answer;
-use crate::api::types::JobId;
 use crate::backend::NodeBackend;
 use crate::backend::failure::internal;
 use crate::market::class_name;
 use crate::market::price::limit_hourly;
-use crate::order::handle::job_id;
+use crate::order::own::Own;
 use gridbay_core::Core;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::record::share::{Sharing, SharingClaim};
 use gridbay_protocol::units::Price;
 use std::collections::BTreeMap;
-
-/// Own jobs by the orders that they have on the ledger, with their names.
-type Own = BTreeMap<OrderId, (JobId, String)>;
 
 impl NodeBackend {
     /// All pools, ascending by offer.
@@ -30,11 +26,7 @@ impl NodeBackend {
 
 fn pools(core: &Core) -> Vec<(PoolView, Sharing)> {
     let (state, slot_ms) = (core.state(), core.state().policy().slot_ms());
-    let own: Own = core
-        .buyer()
-        .orders()
-        .filter_map(|(key, agent)| Some((agent.id?, (job_id(key), agent.order().name.clone()))))
-        .collect();
+    let own = Own::of(core);
     let pool = |(id, offer): (&OfferId, &gridbay_ledger::Offer)| {
         offer.pool()?;
         let sharing = state.pool(id)?;
@@ -65,13 +57,14 @@ fn pools(core: &Core) -> Vec<(PoolView, Sharing)> {
 }
 
 fn shown(core: &Core, claim: &SharingClaim, own: &Own) -> PoolClaim {
-    let (state, known) = (core.state(), own.get(&claim.order));
+    let state = core.state();
+    let (job, name) = own.job(&claim.order);
     let order = state.order(&claim.order);
     let portion = order.and_then(|order| order.share()?.portion.as_ref());
     PoolClaim {
         order: claim.order,
-        job: known.map(|(id, _)| id.clone()),
-        name: known.map(|(_, name)| name.clone()),
+        job,
+        name,
         sponsor: state.member_name(&claim.sponsor).map(str::to_owned),
         rate: limit_hourly(Price(claim.rate.micros()), state.policy().slot_ms()),
         tasks: claim.tasks,

@@ -2,18 +2,13 @@
 
 use super::types::{BookingAhead, OfferAhead, ReservationWindow};
 use crate::api::Answer;
-use crate::api::types::JobId;
 use crate::backend::NodeBackend;
 use crate::market::price::limit_hourly;
-use crate::order::handle::job_id;
+use crate::order::own::Own;
 use gridbay_core::Core;
 use gridbay_ledger::{Booking, FreeAhead, Order};
 use gridbay_protocol::class::Class;
 use gridbay_protocol::ids::OrderId;
-use std::collections::BTreeMap;
-
-/// Own jobs by the orders that they have on the ledger, with their names.
-type Own = BTreeMap<OrderId, (JobId, String)>;
 
 impl NodeBackend {
     /// The classes that sell ahead of time or have bookings.
@@ -23,11 +18,7 @@ impl NodeBackend {
 }
 
 fn windows(core: &Core) -> Vec<ReservationWindow> {
-    let own: Own = core
-        .buyer()
-        .orders()
-        .filter_map(|(key, agent)| Some((agent.id?, (job_id(key), agent.order().name.clone()))))
-        .collect();
+    let own = Own::of(core);
     let classes = core.state().classes().iter();
     let windows = classes.map(|class| window(core, class, &own));
     windows
@@ -81,11 +72,11 @@ fn ahead(core: &Core, free: FreeAhead) -> OfferAhead {
 }
 
 fn booked(order: &OrderId, booking: &Booking, own: &Own) -> BookingAhead {
-    let known = own.get(order);
+    let (job, name) = own.job(order);
     BookingAhead {
         order: *order,
-        job: known.map(|(id, _)| id.clone()),
-        name: known.map(|(_, name)| name.clone()),
+        job,
+        name,
         units: booking.units(),
         first_slot: booking.start,
         last_slot: booking.last,

@@ -158,6 +158,8 @@ pub(super) struct Field<'a> {
     pub(super) hint: &'a str,
     /// In the empty field; nothing if it is empty.
     pub(super) sample: &'a str,
+    /// Of a phone's keys, as in `decimal`; all of them if it is empty.
+    pub(super) keys: &'a str,
     /// `fig` for figures, `code` for what a program reads.
     pub(super) look: &'a str,
     /// A class of the whole field.
@@ -177,7 +179,7 @@ impl Render for Field<'_> {
                 input id=(id) name=(self.name) value=(self.value) autocomplete="off"
                     spellcheck="false" required[self.required] maxlength=[self.most]
                     class={ "input" @if !self.look.is_empty() { " " (self.look) } }
-                    placeholder=[some(self.sample)]
+                    placeholder=[some(self.sample)] inputmode=[some(self.keys)]
                     aria-describedby=[some(self.hint).map(|_| &hint)];
                 @if !self.hint.is_empty() { span.hint id=(hint) { (self.hint) } }
             }

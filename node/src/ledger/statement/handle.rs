@@ -9,13 +9,13 @@ use crate::backend::failure::{internal, no_account, unknown_account, usage};
 use crate::ledger::blocks::read_block;
 use crate::ledger::handle::movement;
 use crate::market::class_name;
-use crate::order::handle::job_id;
+use crate::order::own::Own;
 use gridbay_core::Core;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::units::Credits;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Lines of history read in one look at the core.
 pub(super) const LINES: usize = 256;
@@ -297,13 +297,9 @@ impl Whole {
             orders: own,
         };
         let mut sums = fold::sums(&purses, entries, |class| class_name(state, class))?;
-        let orders = core.buyer().orders();
-        let jobs: BTreeMap<OrderId, _> = orders
-            .filter_map(|(key, agent)| Some((agent.id?, (job_id(key), agent.order().name.clone()))))
-            .collect();
+        let jobs = Own::of(core);
         for bought in &mut sums.bought {
-            let known = jobs.get(&bought.order).cloned().unzip();
-            (bought.job, bought.name) = known;
+            (bought.job, bought.name) = jobs.job(&bought.order);
         }
         let mut amounts = self.opening;
         let mut movements = Vec::new();

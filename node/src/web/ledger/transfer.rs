@@ -12,7 +12,7 @@ use crate::web::command::command;
 use crate::web::failure::{Failure, Shown, block};
 use crate::web::figures::{count, money, short, signed};
 use crate::web::form::Sent;
-use crate::web::parts::{Panel, Tone, cli, notice};
+use crate::web::parts::{Field, Panel, Tone, cli, notice};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
 use axum::extract::State;
@@ -138,6 +138,30 @@ pub(super) fn panel(who: &Who) -> Markup {
 }
 
 fn form(fields: &Fields, who: &Who) -> Markup {
+    let field = |name, label, value| Field {
+        form: "t",
+        name,
+        label,
+        value,
+        ..Field::default()
+    };
+    let to = Field {
+        look: "code",
+        required: true,
+        sample: "account or member",
+        ..field("to", "To", &fields.to)
+    };
+    let amount = Field {
+        look: "fig",
+        required: true,
+        keys: "decimal",
+        ..field("amount", "Credits", &fields.amount)
+    };
+    let memo = Field {
+        most: Some(MEMO),
+        sample: "optional",
+        ..field("memo", "Note", &fields.memo)
+    };
     let panel = Panel {
         id: "transfer",
         title: "Transfer",
@@ -146,22 +170,7 @@ fn form(fields: &Fields, who: &Who) -> Markup {
             form.panel-body method="post" action="/ledger/ask" {
                 input type="hidden" name="token" value=(who.token);
                 div.fields {
-                    div.field {
-                        label for="t-to" { "To" }
-                        input.input.code id="t-to" name="to" value=(fields.to) required
-                            autocomplete="off" spellcheck="false"
-                            placeholder="account or member";
-                    }
-                    div.field {
-                        label for="t-amount" { "Credits" }
-                        input.input.fig id="t-amount" name="amount" value=(fields.amount) required
-                            inputmode="decimal" autocomplete="off";
-                    }
-                    div.field {
-                        label for="t-memo" { "Note" }
-                        input.input id="t-memo" name="memo" value=(fields.memo) maxlength=(MEMO)
-                            autocomplete="off" placeholder="optional";
-                    }
+                    (to) (amount) (memo)
                 }
                 div.actions { button.btn { "Review the transfer" } }
             }

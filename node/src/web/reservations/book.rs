@@ -13,7 +13,7 @@ use crate::web::command::command;
 use crate::web::failure::{Failure, Shown, block};
 use crate::web::figures::{money, short};
 use crate::web::form::Sent;
-use crate::web::parts::{Panel, Tone, notice};
+use crate::web::parts::{Field, Panel, Tone, notice};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
 use crate::web::submit::{fresh, hopeless};
@@ -172,19 +172,22 @@ fn line(fields: &Fields) -> String {
     command(words.iter().map(String::as_str))
 }
 
+/// What is written, or what a form is opened with.
+fn or<'t>(text: &'t str, other: &'t str) -> &'t str {
+    if text.is_empty() { other } else { text }
+}
+
 /// The panel with the form.
 pub(super) fn panel(fields: &Fields, classes: &[String], who: &Who) -> Markup {
-    let field = |name: &str, label: &str, value: &str, hint: &str| {
-        html! {
-            div.field {
-                label for={ "b-" (name) } { (label) }
-                input.input.fig id={ "b-" (name) } name=(name) value=(value) autocomplete="off"
-                    spellcheck="false" aria-describedby={ "bh-" (name) };
-                span.hint id={ "bh-" (name) } { (hint) }
-            }
-        }
+    let field = |name, label, value, hint| Field {
+        form: "b",
+        name,
+        label,
+        value,
+        hint,
+        look: "fig",
+        ..Field::default()
     };
-    let or = |text: &str, other: &str| if text.is_empty() { other } else { text }.to_owned();
     let panel = Panel {
         id: "book",
         title: "Book",
@@ -203,8 +206,8 @@ pub(super) fn panel(fields: &Fields, classes: &[String], who: &Who) -> Markup {
                             }
                         }
                     }
-                    (field("nodes", "Nodes", &or(&fields.nodes, "1"), "all together"))
-                    (field("time", "Time", &or(&fields.time, "1h"), "such as 30m"))
+                    (field("nodes", "Nodes", or(&fields.nodes, "1"), "all together"))
+                    (field("time", "Time", or(&fields.time, "1h"), "such as 30m"))
                     (field("from", "Not before", &fields.from, "from now, such as 2h"))
                     (field("until", "Not after", &fields.until, "latest start, from now"))
                     (field("budget", "Bid", &fields.budget, "credits for all; the least without"))
