@@ -62,7 +62,7 @@ class Statement:
         )
 
 
-@dataclass
+@dataclass(eq=False)
 class _Call:
     pickled: bytes
     future: Future[Any]
@@ -105,6 +105,8 @@ class Executor(_Base):
         self._patience = patience
         self._lock = threading.Condition()
         self._waiting: list[_Call] = []
+        #: Calls whose jobs have not begun, those that wait among them.
+        self._unsent: set[_Call] = set()
         self._closed = False
         self._jobs: list[str] = []
         self._counted = [0, 0]
@@ -119,6 +121,7 @@ class Executor(_Base):
         with self._lock:
             self._refuse_if_closed()
             self._waiting.append(call)
+            self._unsent.add(call)
             self._lock.notify()
         return call.future
 
@@ -134,21 +137,27 @@ class Executor(_Base):
         calls = [_call(fn, args, {}) for args in zip(*iterables)]
         with self._lock:
             self._refuse_if_closed()
+            self._unsent.update(calls)
             self._send(calls, min(chunksize, self._batch) or self._batch)
         return _in_turn([call.future for call in calls], end)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Takes no more calls. Jobs on their way end by themselves."""
+        """Takes no more calls, and with `cancel_futures` cancels those whose jobs have not begun.
+        Jobs on their way end by themselves."""
+        dropped: set[_Call] = set()
         with self._lock:
             self._closed = True
             if cancel_futures:
-                for call in self._waiting:
-                    call.future.cancel()
+                dropped, self._unsent = self._unsent, dropped
                 self._waiting = []
             self._lock.notify()
+        # Without the lock: what waits for a future may use this executor.
+        for call in dropped:
+            if call.future.cancel():
+                call.future.set_running_or_notify_cancel()
         if wait:
             self._gatherer.join()
-        self._pool.shutdown(wait=wait, cancel_futures=cancel_futures)
+            self._pool.shutdown()
 
     def statement(self) -> Statement:
         """What was done so far, and what it cost.
@@ -168,7 +177,13 @@ class Executor(_Base):
             raise RuntimeError("cannot make calls after shutdown")
 
     def _gather(self) -> None:
-        """Turns calls that wait into jobs."""
+        """Turns calls that wait into jobs, and lets the threads of jobs end after the last one."""
+        try:
+            self._gather_all()
+        finally:
+            self._pool.shutdown(wait=False)
+
+    def _gather_all(self) -> None:
         while True:
             with self._lock:
                 while not self._waiting and not self._closed:
@@ -190,11 +205,23 @@ class Executor(_Base):
             while end < len(calls) and end - begin < most and len(calls[end].pickled) <= room:
                 room -= len(calls[end].pickled)
                 end += 1
-            self._pool.submit(self._run, calls[begin:end])
+            try:
+                self._pool.submit(self._run, calls[begin:end])
+            except RuntimeError as error:
+                # The interpreter ends: nobody would make these calls.
+                for call in self._begun(calls[begin:end]):
+                    call.future.set_exception(error)
             begin = end
 
+    def _begun(self, calls: list[_Call]) -> list[_Call]:
+        """Those of the calls that nobody cancelled: from now on nobody can."""
+        with self._lock:
+            own = [call for call in calls if call in self._unsent]
+            self._unsent.difference_update(own)
+        return [call for call in own if call.future.set_running_or_notify_cancel()]
+
     def _run(self, calls: list[_Call]) -> None:
-        live = [call for call in calls if call.future.set_running_or_notify_cancel()]
+        live = self._begun(calls)
         if not live:
             return
         try:
