@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import io
 import pickle
-import pickletools
 from typing import Any
 
+from .bounds import check
 from .errors import RemoteError, UnsafeResult
 
 #: Names that plain data needs beside the pickle's own forms. None of them makes much of little, as
@@ -32,21 +32,13 @@ class _Plain(pickle.Unpickler):
         raise UnsafeResult("a result refers to something outside itself")
 
 
-def _measured(content: bytes) -> None:
-    """Refuses lengths and places beyond the content: an unpickler makes room for what it is told
-    before it looks."""
-    for opcode, argument, _ in pickletools.genops(content):
-        if "PUT" in opcode.name and argument > len(content):
-            raise UnsafeResult("a result asks for more room than its bytes can fill")
-
-
 def plain(content: bytes) -> Any:
     """The plain data in a pickle.
 
     Raises `UnsafeResult` for anything else, also for bytes that are no pickle.
     """
     try:
-        _measured(content)
+        check(content)
         return _Plain(io.BytesIO(content)).load()
     except UnsafeResult:
         raise
