@@ -278,9 +278,15 @@ class Jobs(_Noun):
         env: Mapping[str, str] | None = None,
         inputs: Mapping[str, bytes] | None = None,
         outputs: Sequence[str] = (),
+        network: bool = False,
+        project: str | None = None,
         key: str | None = None,
     ) -> _Json:
-        """Sends an order with its job, once for each `key`, and does not wait: the job's record."""
+        """Sends an order with its job, once for each `key`, and does not wait: the job's record.
+
+        With `network` its ranks reach one another. `project` is the one that pays: a user's jobs
+        need one.
+        """
         staged = []
         for path, content in sorted((inputs or {}).items()):
             kept = self.stage(content)
@@ -292,6 +298,8 @@ class Jobs(_Noun):
             "env": sorted((env or {}).items()),
             "inputs": staged,
             "outputs": sorted(set(outputs)),
+            "network": network,
+            "project": project,
         }
         return self._client.post("/jobs", body, key=key)
 

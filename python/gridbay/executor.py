@@ -83,11 +83,12 @@ class Executor(_Base):
         results: str = "plain",
         modules: Iterable[ModuleType] = (),
         patience: float | None = None,
+        project: str | None = None,
     ) -> None:
         """`want` says how nodes are bought, each job's number of them is up to `ranks`.
 
         `modules` are those of one's own that functions come from: they travel along. `patience` is
-        how many seconds a job may take from its order to its end.
+        how many seconds a job may take from its order to its end. `project` pays for the jobs.
         """
         for module in modules:
             cloudpickle.register_pickle_by_value(module)
@@ -103,6 +104,7 @@ class Executor(_Base):
         self._python = python
         self._trusted = results == "any"
         self._patience = patience
+        self._project = project
         self._lock = threading.Condition()
         self._waiting: list[_Call] = []
         #: Calls whose jobs have not begun, those that wait among them.
@@ -245,6 +247,7 @@ class Executor(_Base):
             name="calls",
             inputs=files,
             outputs=[_RESULTS],
+            project=self._project,
         )
         job = record["id"]
         with self._lock:

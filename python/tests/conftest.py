@@ -2,6 +2,7 @@
 of its network sell."""
 
 import os
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -20,6 +21,14 @@ def folder():
 def node(folder):
     with Client(folder) as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def url(folder):
+    """Where the node answers over HTTP."""
+    with Client(folder) as client:
+        link = urlsplit(client.post("/web/links", {"scope": "read"})["url"])
+    return f"http://127.0.0.1:{link.port}"
 
 
 @pytest.fixture
