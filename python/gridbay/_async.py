@@ -52,6 +52,7 @@ class AsyncClient:
             transport=httpx.AsyncHTTPTransport(uds=where.socket),
             trust_env=False,
         )
+        self._process = os.getpid()
         self.node = Node(self)
         self.peers = Peers(self)
         self.market = Market(self)
@@ -85,7 +86,7 @@ class AsyncClient:
         sent = False
         while True:
             try:
-                answer = await self._http.request(**ask.arguments())
+                answer = await self._own().request(**ask.arguments())
                 break
             except httpx.HTTPError as error:
                 tries -= 1
@@ -96,6 +97,12 @@ class AsyncClient:
         if answer.is_success:
             return answer
         raise failure(answer.status_code, answer.content, ask.key)
+
+    def _own(self) -> httpx.AsyncClient:
+        # Two processes at one connection would read each other's answers.
+        if os.getpid() != self._process:
+            raise GridbayError("this client is of another process: make one here")
+        return self._http
 
     async def json(self, ask: Ask) -> Any:
         """The JSON of an answer."""
@@ -114,7 +121,7 @@ class AsyncClient:
             headers = {"last-event-id": last} if last else {}
             lines = EventLines(last)
             try:
-                async with self._http.stream("GET", ROOT + "/events", headers=headers) as answer:
+                async with self._own().stream("GET", ROOT + "/events", headers=headers) as answer:
                     if not answer.is_success:
                         raise failure(answer.status_code, await answer.aread())
                     async for line in answer.aiter_lines():
@@ -286,6 +293,8 @@ class Jobs(_Noun):
         With `network` its ranks reach one another. `project` is the one that pays: a user's jobs
         need one.
         """
+        if isinstance(argv, str) or isinstance(outputs, str):
+            raise TypeError("argv and outputs are lists of words, such as ['sh', '-c', 'ls']")
         staged = []
         for path, content in sorted((inputs or {}).items()):
             kept = await self.stage(content)

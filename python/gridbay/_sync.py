@@ -53,6 +53,7 @@ class Client:
             transport=httpx.HTTPTransport(uds=where.socket),
             trust_env=False,
         )
+        self._process = os.getpid()
         self.node = Node(self)
         self.peers = Peers(self)
         self.market = Market(self)
@@ -86,7 +87,7 @@ class Client:
         sent = False
         while True:
             try:
-                answer = self._http.request(**ask.arguments())
+                answer = self._own().request(**ask.arguments())
                 break
             except httpx.HTTPError as error:
                 tries -= 1
@@ -97,6 +98,12 @@ class Client:
         if answer.is_success:
             return answer
         raise failure(answer.status_code, answer.content, ask.key)
+
+    def _own(self) -> httpx.Client:
+        # Two processes at one connection would read each other's answers.
+        if os.getpid() != self._process:
+            raise GridbayError("this client is of another process: make one here")
+        return self._http
 
     def json(self, ask: Ask) -> Any:
         """The JSON of an answer."""
@@ -115,7 +122,7 @@ class Client:
             headers = {"last-event-id": last} if last else {}
             lines = EventLines(last)
             try:
-                with self._http.stream("GET", ROOT + "/events", headers=headers) as answer:
+                with self._own().stream("GET", ROOT + "/events", headers=headers) as answer:
                     if not answer.is_success:
                         raise failure(answer.status_code, answer.read())
                     for line in answer.iter_lines():
@@ -287,6 +294,8 @@ class Jobs(_Noun):
         With `network` its ranks reach one another. `project` is the one that pays: a user's jobs
         need one.
         """
+        if isinstance(argv, str) or isinstance(outputs, str):
+            raise TypeError("argv and outputs are lists of words, such as ['sh', '-c', 'ls']")
         staged = []
         for path, content in sorted((inputs or {}).items()):
             kept = self.stage(content)

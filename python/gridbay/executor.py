@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
 import threading
@@ -28,7 +29,7 @@ from typing import Any, Callable, Iterable, Iterator
 import cloudpickle
 
 from ._sync import Client
-from .errors import GridbayError
+from .errors import GridbayError, UnsafeResult
 from .results import of_batch, value
 from .wishes import Want
 
@@ -36,6 +37,8 @@ from .wishes import Want
 BATCH = 10_000
 #: Bytes of the calls of one job at the most.
 CALL_BYTES = 64 << 20
+#: Bytes of the results that a rank may bring: they are read into memory.
+RESULT_BYTES = 1 << 30
 #: Jobs of one executor at a time at the most.
 JOBS = 8
 
@@ -110,6 +113,7 @@ class Executor(_Base):
         #: Calls whose jobs have not begun, those that wait among them.
         self._unsent: set[_Call] = set()
         self._closed = False
+        self._process = os.getpid()
         self._jobs: list[str] = []
         self._counted = [0, 0]
         self._began = time.monotonic()
@@ -119,6 +123,7 @@ class Executor(_Base):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """A call that shares a job with those that come soon after it."""
+        self._refuse_if_forked()
         call = _call(fn, args, kwargs)
         with self._lock:
             self._refuse_if_closed()
@@ -135,6 +140,9 @@ class Executor(_Base):
         chunksize: int = 0,
     ) -> Iterator[Any]:
         """The results in the order of the arguments; `chunksize` calls a job, all without it."""
+        if chunksize < 0:
+            raise ValueError("chunksize is the number of calls of a job, or 0 for all")
+        self._refuse_if_forked()
         end = None if timeout is None else time.monotonic() + timeout
         calls = [_call(fn, args, {}) for args in zip(*iterables)]
         with self._lock:
@@ -173,6 +181,11 @@ class Executor(_Base):
         nodes = {seller["node"] for record in records for seller in record["sellers"]}
         seconds = time.monotonic() - self._began
         return Statement(len(jobs), calls, failed, len(nodes), paid, seconds)
+
+    def _refuse_if_forked(self) -> None:
+        # The threads that would make its calls are not there, and its lock may be held for ever.
+        if os.getpid() != self._process:
+            raise RuntimeError("this executor is of another process: make one here")
 
     def _refuse_if_closed(self) -> None:
         if self._closed:
@@ -253,9 +266,12 @@ class Executor(_Base):
         with self._lock:
             self._jobs.append(job)
         record = jobs.wait(job, timeout=self._patience)
-        brought = {file["rank"] for file in record["files"] if file["path"] == _RESULTS}
+        brought = {f["rank"]: f["bytes"] for f in record["files"] if f["path"] == _RESULTS}
         missing = [rank for rank in range(size) if rank not in brought]
-        for rank in sorted(brought):
+        for rank, size_of in sorted(brought.items()):
+            if size_of > RESULT_BYTES:
+                why = f"rank {rank} of job {job} brought {size_of} bytes of results"
+                raise UnsafeResult(f"{why}, and {RESULT_BYTES} are read: make fewer calls a job")
             found = of_batch(jobs.file(job, _RESULTS, rank=rank), rank, size, len(calls))
             for place, (worked, pickled) in found.items():
                 self._end(calls[place], worked, pickled)

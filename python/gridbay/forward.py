@@ -46,7 +46,7 @@ class Forward:
             await _checked(answer)
 
     def _stream(self) -> Any:
-        return self._node._http.stream(
+        return self._node._own().stream(
             "POST",
             f"{ROOT}/leases/{piece(self._job)}/stream",
             params={"to": self._to},

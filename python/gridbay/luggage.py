@@ -36,7 +36,8 @@ def _with_needed(names: Iterable[str]) -> list[metadata.Distribution]:
         try:
             distribution = found.setdefault(name, metadata.distribution(name))
         except metadata.PackageNotFoundError:
-            raise GridbayError(f"package {name} is not installed here: pip install {name}") from None
+            why = f"package {name} is not installed here: pip install {name}"
+            raise GridbayError(why) from None
         for text in distribution.requires or ():
             needed = Requirement(text)
             marker = needed.marker

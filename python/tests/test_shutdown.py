@@ -1,12 +1,13 @@
-"""The end of an executor leaves no call without an end. No node is needed."""
+"""No call of an executor is left without an end. No node is needed."""
 
+import os
 import threading
 from concurrent.futures import CancelledError, wait
 
 import pytest
 
-from gridbay import Executor, GridbayError
-from gridbay.executor import JOBS
+from gridbay import Client, Executor, GridbayError, UnsafeResult
+from gridbay.executor import JOBS, RESULT_BYTES
 
 #: Seconds within which a call has to have an end.
 SOON = 10.0
@@ -73,3 +74,50 @@ def test_what_waits_for_a_future_may_use_the_executor():
     executor.submit(int).add_done_callback(told)
     executor.shutdown(cancel_futures=True)
     assert heard == [True]
+
+
+def test_a_number_of_calls_that_is_none_is_refused():
+    with Executor(Node()) as executor, pytest.raises(ValueError, match="chunksize"):
+        executor.map(int, ["1"], chunksize=-1)
+
+
+def test_a_forked_process_has_no_use_of_its_parents_executor_and_client():
+    with Client(url="http://127.0.0.1:9") as client, Executor(Node()) as executor:
+        asks = [
+            lambda: executor.submit(int),
+            lambda: executor.map(int, ["1"]),
+            client.node.status,
+            lambda: next(client.events()),
+        ]
+        child = os.fork()
+        if child == 0:
+            refused = 0
+            for ask in asks:
+                try:
+                    ask()
+                except (RuntimeError, GridbayError) as error:
+                    refused += "another process" in str(error)
+            os._exit(refused)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == len(asks)
+
+
+def test_results_beyond_what_is_read_into_memory_are_refused():
+    class Boundless(Jobs):
+        def run(self, *words, **more):
+            return {"id": "0"}
+
+        def wait(self, job, *, timeout=None):
+            file = {"rank": 0, "path": "results.bin", "bytes": RESULT_BYTES + 1}
+            return {"files": [file], "state": "done", "reason": None}
+
+    node = Node()
+    node.jobs = Boundless()
+    with Executor(node) as executor, pytest.raises(UnsafeResult, match="fewer calls a job"):
+        executor.submit(int).result(SOON)
+
+
+def test_a_text_is_no_list_of_words():
+    with Client(url="http://127.0.0.1:9") as client:
+        for words in [{"argv": "ls -l"}, {"argv": ["ls"], "outputs": "out.txt"}]:
+            with pytest.raises(TypeError, match="lists of words"):
+                client.jobs.run(**words)
