@@ -1,10 +1,8 @@
 """A Dask cluster on leased nodes."""
 
-import signal
 import socket
 import subprocess
 import sys
-import textwrap
 import time
 from decimal import Decimal
 
@@ -115,17 +113,30 @@ async def test_the_same_for_asyncio(node, words):
     assert over(node, cluster.job)["state"] == "cancelled"
 
 
+#: A program of one's own, with a cluster that it does not close.
+PROGRAM = """
+import os, sys, time
+import gridbay.dask
+gridbay.dask.ABANDONED = 15.0
+cluster = gridbay.dask.Cluster(**{words!r})
+print(cluster.job, flush=True)
+sys.stdin.readline()
+"""
+#: A child that ends does not end what is its parent's.
+FORKS = """
+if os.fork() == 0:
+    sys.exit()
+os.wait()
+print("alone", flush=True)
+sys.stdin.readline()
+1 / 0
+"""
+
+
 def run(words, more):
-    """A program of one's own with a cluster that it does not close."""
-    text = f"""
-        import gridbay.dask, os, sys
-        gridbay.dask.ABANDONED = 15.0
-        cluster = gridbay.dask.Cluster(**{words!r})
-        print(cluster.job, flush=True)
-        {more}
-    """
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(text)],
+        [sys.executable, "-W", "ignore", "-c", PROGRAM.format(words=words) + more],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -133,22 +144,35 @@ def run(words, more):
 
 
 def test_a_process_that_ends_gives_the_lease_up(node, words):
-    with run(words, "if os.fork() == 0: sys.exit()\nos.wait(); sys.stdin.read(); 1 / 0") as program:
+    with run(words, FORKS) as program:
         job = program.stdout.readline().strip()
-        said = program.communicate(timeout=SOON)[1]
+        program.stdin.write("\n")
+        program.stdin.flush()
+        assert program.stdout.readline() == "alone\n"
+        assert node.jobs.show(job)["state"] == "running"
+        said = program.communicate("\n", timeout=SOON)[1]
     assert "ZeroDivisionError" in said
     assert over(node, job)["state"] == "cancelled"
 
 
 def test_a_cluster_whose_process_was_killed_ends_by_itself(node, words):
-    with run(words, "import time; time.sleep(600)") as program:
+    with run(words, "") as program:
         job = program.stdout.readline().strip()
+        # Longer than a cluster lives of which nothing is heard.
         time.sleep(25)
         assert node.jobs.show(job)["state"] == "running"
-        program.send_signal(signal.SIGKILL)
+        program.kill()
     record = over(node, job)
     assert record["state"] == "done"
     assert b"nothing was heard" in node.jobs.output(job, stream="stderr")
+
+
+def test_a_cluster_that_does_not_come_is_given_up(node, words):
+    known = {job["id"] for job in node.jobs.list(all=True)}
+    with pytest.raises(GridbayError, match="no Dask cluster within 3 s"):
+        Cluster(patience=3, **words)
+    for job in node.jobs.list(all=True):
+        assert job["id"] in known or over(node, job["id"])["state"] == "cancelled"
 
 
 def test_what_cannot_be_is_refused_before_anything_is_ordered(node, words):
