@@ -30,11 +30,12 @@ from .errors import ApiError, GridbayError
 from .wishes import Bid, Buy, Want
 
 try:
-    import cryptography  # noqa: F401  Dask makes keys with it.
-    from distributed import Security, rpc
+    from distributed import rpc
     from distributed.core import Status
     from distributed.deploy import Cluster as _Base
     from tornado.ioloop import PeriodicCallback
+
+    from . import dask_keys
 except ImportError as error:
     raise ImportError(f"gridbay.dask needs Dask: pip install 'gridbay[dask]' ({error})") from error
 
@@ -76,8 +77,8 @@ class Cluster(_Base):  # type: ignore[misc]
         trust_workers: bool = False,
         class_: str | None = None,
         seconds: int = 3_600,
-        max_price: str | None = None,
-        budget: str | None = None,
+        max_price: str | int | Decimal | None = None,
+        budget: str | int | Decimal | None = None,
         how: Union[Buy, Bid, dict[str, Any], None] = None,
         data: str | os.PathLike[str] | None = None,
         url: str | None = None,
@@ -102,7 +103,8 @@ class Cluster(_Base):  # type: ignore[misc]
             raise TypeError("packages is a list of names, such as ['numpy']")
         if nodes < 1 or threads < 1:
             raise ValueError("want at least one node, and one thread of each worker")
-        self._want = Want(nodes, seconds, max_price, budget, class_, how or Buy())
+        price, most = (None if each is None else str(each) for each in (max_price, budget))
+        self._want = Want(nodes, seconds, price, most, class_, how or Buy())
         self._where = {"data": data, "url": url, "token": token}
         self._packages = ("distributed", *packages)
         self._threads = threads
@@ -111,7 +113,9 @@ class Cluster(_Base):  # type: ignore[misc]
         self._job: str | None = None
         self._node: AsyncClient | None = None
         self._forward: Forward | None = None
-        self.security = Security.temporary()
+        self._order: asyncio.Future[dict[str, Any]] | None = None
+        self._cert, self._key = dask_keys.made()
+        self.security = dask_rank.secured({"cert": self._cert, "key": self._key})
         super().__init__(asynchronous=asynchronous, loop=loop, quiet=True, name=name)
         if not self.called_from_running_loop:
             self._loop_runner.start()
@@ -198,8 +202,8 @@ class Cluster(_Base):  # type: ignore[misc]
             "python": sys.version_info[:2],
             "threads": self._threads,
             "abandoned": ABANDONED,
-            "cert": self.security.tls_ca_file,
-            "key": self.security.tls_worker_key,
+            "cert": self._cert,
+            "key": self._key,
         }
         return {
             _SCRIPT: Path(dask_rank.__file__).read_bytes(),
@@ -263,9 +267,9 @@ class Cluster(_Base):  # type: ignore[misc]
 
     async def _give_up(self) -> None:
         """Ends the job, and with it the lease."""
-        if self._job is None and (order := getattr(self, "_order", None)) is not None:
+        if self._job is None and self._order is not None:
             with contextlib.suppress(GridbayError):
-                self._hold((await order)["id"])
+                self._hold((await self._order)["id"])
         if self._job is not None and self._node is not None:
             record = await self._node.jobs.show(self._job)
             if record["state"] not in FINAL:

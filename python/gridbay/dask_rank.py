@@ -11,7 +11,6 @@ scheduler as well.
 import asyncio
 import json
 import os
-import resource
 import shutil
 import sys
 import time
@@ -21,6 +20,8 @@ import zipfile
 PORT = 8786
 #: Seconds that a worker looks for its scheduler, which may have to start anew elsewhere.
 LOST = 120.0
+#: What is heard where the scheduler was, once it ended for good, and for how many seconds.
+OVER, FAREWELL = b"over", 20.0
 #: Exit codes: another Python, and no scheduler.
 OTHER_PYTHON, ALONE = 3, 4
 
@@ -38,6 +39,7 @@ def unpacked():
 
 
 def secured(plan):
+    """What all parts of a cluster show one another, and ask for."""
     from distributed.security import Security
 
     parts = {"tls_ca_file": plan["cert"]}
@@ -64,27 +66,43 @@ async def schedule(plan, security, own):
             await asyncio.sleep(1)
     print("nothing was heard of the cluster's owner", file=sys.stderr)
 
+    async def over(_, writer):
+        writer.write(OVER)
+        writer.close()
+
+    # So that the other ranks wait for none.
+    async with await asyncio.start_server(over, own, PORT):
+        await asyncio.sleep(FAREWELL)
+
 
 async def found():
-    """Whether there is a scheduler; waits a while for it."""
+    """Waits a while for a scheduler: whether there is one, or `OVER`."""
     end = time.monotonic() + LOST
     while time.monotonic() < end:
         try:
-            _, writer = await asyncio.open_connection("rank0", PORT)
+            reader, writer = await asyncio.open_connection("rank0", PORT)
         except OSError:
             await asyncio.sleep(0.3)
-        else:
-            writer.close()
-            return True
+            continue
+        try:
+            # A scheduler waits for the other end's word.
+            said = await asyncio.wait_for(reader.read(len(OVER)), 1)
+        except (OSError, asyncio.TimeoutError):
+            said = b""
+        writer.close()
+        return OVER if said == OVER else True
     return False
 
 
 async def work(plan, security, own, rank):
-    """Workers one after the other, each until its scheduler is gone; ends when none comes back."""
+    """Workers one after the other, each until its scheduler is gone: the exit code when none comes
+    back."""
+    import resource
+
     from distributed import Nanny
 
     memory, _ = resource.getrlimit(resource.RLIMIT_AS)
-    while await found():
+    while (there := await found()) is True:
         async with Nanny(
             "tls://rank0:%d" % PORT,
             name="rank%d" % rank,
@@ -96,6 +114,7 @@ async def work(plan, security, own, rank):
             dashboard=False,
         ) as nanny:
             await nanny.finished()
+    return 0 if there == OVER else ALONE
 
 
 async def run(plan):
@@ -105,12 +124,12 @@ async def run(plan):
     if rank == 0:
         scheduling = asyncio.ensure_future(schedule(plan, security, own))
         await asyncio.wait([scheduling, working], return_when=asyncio.FIRST_COMPLETED)
-        if scheduling.done():
+        if working.done():
             # Its failure is this program's.
-            scheduling.result()
-            return 0
-    await working
-    return ALONE
+            working.result()
+        await scheduling
+        return 0
+    return await working
 
 
 def main():

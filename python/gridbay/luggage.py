@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from importlib import metadata
 from pathlib import PurePosixPath
@@ -50,7 +51,12 @@ def _with_needed(names: Iterable[str]) -> list[metadata.Distribution]:
 
 
 def _files(distribution: metadata.Distribution) -> Iterator[tuple[str, bytes]]:
-    for file in sorted(distribution.files or ()):
+    origin = json.loads(distribution.read_text("direct_url.json") or "{}")
+    if distribution.files is None or origin.get("dir_info", {}).get("editable"):
+        name = distribution.metadata["Name"]
+        why = f"package {name} is not installed as files that can travel along"
+        raise GridbayError(f"{why}: pip install it, and not as editable")
+    for file in sorted(distribution.files):
         path = PurePosixPath(file)
         if path.is_absolute() or {"..", "tests", "__pycache__"} & set(path.parts):
             # Programs, and what nobody imports.

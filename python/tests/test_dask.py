@@ -156,7 +156,7 @@ def test_a_process_that_ends_gives_the_lease_up(node, words):
 
 
 def test_a_cluster_whose_process_was_killed_ends_by_itself(node, words):
-    with run(words, "") as program:
+    with run({**words, "nodes": 2}, "") as program:
         job = program.stdout.readline().strip()
         # Longer than a cluster lives of which nothing is heard.
         time.sleep(25)
@@ -164,6 +164,7 @@ def test_a_cluster_whose_process_was_killed_ends_by_itself(node, words):
         program.kill()
     record = over(node, job)
     assert record["state"] == "done"
+    assert [each["exit"] for each in record["exits"]] == [{"code": 0}] * 2
     assert b"nothing was heard" in node.jobs.output(job, stream="stderr")
 
 
