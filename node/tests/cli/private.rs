@@ -11,7 +11,8 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::{sleep, timeout};
 
-/// A first job takes no longer than this on a machine that has nothing else to do.
+/// A first job takes no longer than this on a machine that has nothing else to do; there and in a
+/// release build `.ci/first-job` requires it.
 const FIRST_JOB: Duration = Duration::from_secs(20);
 /// For a machine that has.
 const PATIENCE: Duration = Duration::from_secs(90);
