@@ -5,7 +5,6 @@
 //! the operations of a lab are tested beside the code, without root.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
-#![allow(clippy::print_stdout, reason = "what is left out is said")]
 
 use gridbay_testnet::Progress;
 use gridbay_testnet::lab::matrix::programs::Programs;
@@ -13,6 +12,7 @@ use gridbay_testnet::lab::matrix::{self, Pair, Path};
 use gridbay_testnet::lab::{self, Impairment, Kind, Lab, Topology, exec, probe};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::io::Write as _;
 use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
@@ -34,10 +34,15 @@ fn name(letter: char) -> String {
     format!("{letter}{}", std::process::id() % 1_000_000_000)
 }
 
+/// Past what keeps the output of tests that pass.
+fn not_checked(why: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "NOT CHECKED: {why}");
+}
+
 /// A lab, or none where it cannot be had, which is said.
 fn lab(letter: char, topology: &str) -> Option<Lab> {
     if let Err(error) = lab::check() {
-        println!("LEFT OUT: {error:#}");
+        not_checked(&format!("{error:#}"));
         return None;
     }
     let topology = Topology::parse(topology).unwrap();
@@ -388,7 +393,7 @@ fn laboratory(name: &str) -> Child {
 #[test]
 fn an_interrupt_cleans_up_and_down_cleans_up_after_a_kill() {
     if let Err(error) = lab::check() {
-        println!("LEFT OUT: {error:#}");
+        not_checked(&format!("{error:#}"));
         return;
     }
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
@@ -439,7 +444,7 @@ fn whoever_is_not_root_is_told_so() {
         .gid(65_534);
     // The program may lie where nobody else may look.
     let Ok(output) = command.output() else {
-        println!("LEFT OUT: the program cannot be run as another user");
+        not_checked("the program cannot be run as another user");
         return;
     };
     let said = String::from_utf8(output.stderr).unwrap();

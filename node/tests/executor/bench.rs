@@ -221,7 +221,7 @@ pub(crate) fn is_there(program: &str) -> bool {
 /// Tells it whether the test passes or not: past what keeps the output of tests that do.
 pub(crate) fn not_checked(why: &str) {
     let name = std::thread::current().name().unwrap_or_default().to_owned();
-    let _ = writeln!(std::io::stderr().lock(), "not checked by {name}: {why}");
+    let _ = writeln!(std::io::stderr().lock(), "NOT CHECKED: {name}: {why}");
 }
 
 /// A number of seconds to sleep that no other process on the machine uses.

@@ -10,7 +10,7 @@ use gridbay_node::executor::{
     Executor, ExecutorError, Exit, Isolation, Stream, Support, Tier, WeightBy,
 };
 
-use super::bench::{Bench, in_each_tier, is_there, with_namespaces};
+use super::bench::{Bench, in_each_tier, is_there, not_checked, with_namespaces};
 
 #[test]
 fn the_probe_runs_a_job_and_describes_the_tier() {
@@ -105,7 +105,7 @@ fn what_the_nodes_user_may_have_of_priorities_no_job_has() {
 fn landlock_keeps_secrets_in_the_plain_tier() {
     let bench = Bench::new(Isolation::Off);
     if bench.executor.probe().unwrap().filesystem == Support::Absent {
-        println!("not checked, no Landlock here");
+        not_checked("no Landlock here");
         return;
     }
     let secret = bench.dir.path().join("secret");
@@ -155,7 +155,7 @@ fn is_idle_tunnel(name: &str) -> bool {
 #[test]
 fn an_internet_socket_is_refused_or_leads_nowhere() {
     if !Path::new("/usr/bin/perl").exists() {
-        println!("not checked, no perl here");
+        not_checked("no perl here");
         return;
     }
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -79,7 +79,7 @@ async fn printed(client: &Client, key: &str, request: &JobRequest) -> String {
 }
 
 pub(crate) fn skip(what: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "not checked: {what}");
+    let _ = writeln!(std::io::stderr().lock(), "NOT CHECKED: {what}");
 }
 
 /// Why jobs of this machine have no network, if they have none.

@@ -29,7 +29,7 @@ fn offered() -> Vec<String> {
 
 /// Past what keeps the output of a test that passes.
 fn not_checked(why: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "not checked by the probes: {why}");
+    let _ = writeln!(std::io::stderr().lock(), "NOT CHECKED: the probes: {why}");
 }
 
 #[tokio::test]

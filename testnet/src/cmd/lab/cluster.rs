@@ -63,7 +63,7 @@ impl ClusterArgs {
         if self.if_possible
             && let Err(error) = lab::check()
         {
-            say::line(&format!("LEFT OUT: {error:#}"));
+            say::line(&format!("NOT CHECKED: {error:#}"));
             return Ok(ExitCode::SUCCESS);
         }
         let wanted = |part: Part| self.only.is_none_or(|only| only == part);

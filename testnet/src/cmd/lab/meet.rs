@@ -100,7 +100,7 @@ impl MeetArgs {
         if self.if_possible
             && let Err(error) = lab::check()
         {
-            say::line(&format!("LEFT OUT: {error:#}"));
+            say::line(&format!("NOT CHECKED: {error:#}"));
             return Ok(ExitCode::SUCCESS);
         }
         let topology = match &self.topology {
