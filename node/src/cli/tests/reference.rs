@@ -1,11 +1,13 @@
-//! The pages of `docs/reference`, made of what the program knows of itself: its commands, settings
-//! and metrics. A page that differs fails; this writes them anew, after which the diff is read:
+//! The pages of `docs/reference`, made of what the program knows of itself: its commands, settings,
+//! metrics and errors. A page that differs fails; this writes them anew, after which the diff is read:
 //!
 //! ```sh
 //! REFERENCE=write cargo test -p gridbay-node --lib reference
 //! ```
 
 use super::Cli;
+use super::exit::Exit;
+use crate::api::ErrorCode;
 use crate::config::schema::KEYS;
 use crate::config::{self, Home};
 use crate::metrics::CATALOGUE;
@@ -214,4 +216,69 @@ fn the_page_of_metrics_is_theirs() {
     }
     assert!(page.lines().count() > 50);
     holds("metrics", &page);
+}
+
+/// What is said of each line of a source that `is` finds, in the comment above it.
+fn said<T>(source: &str, is: impl Fn(&str) -> Option<T>) -> Vec<(T, String)> {
+    let (mut all, mut above) = (Vec::new(), Vec::new());
+    for line in source.lines().map(str::trim) {
+        match (line.strip_prefix("/// "), is(line)) {
+            (Some(words), _) => above.push(words),
+            (None, Some(found)) => all.push((found, std::mem::take(&mut above).join(" "))),
+            (None, None) => above.clear(),
+        }
+    }
+    all
+}
+
+#[test]
+fn the_page_of_errors_is_theirs() {
+    let about = paragraph(
+        "Every failure of the API, with the status of HTTP that its code decides and the exit code \
+        with which a command of `gridbay` ends that meets it. The body of an answer is `{\"code\", \
+        \"message\", \"hint\", \"details\"}`. A command tells on standard error what did not \
+        happen, why, and what to try; with `-o json` it tells the same as one object with `exit`, \
+        `what`, `why`, `next` and `details`. Where an order or another entry is refused, \
+        `details.reason` is a word of [Refusals](../refusals.md).",
+    );
+    let mut page = format!(
+        "# Errors\n\n{about}\n## Codes of the API\n\n\
+        | code | status | exit code | meaning |\n|---|---|---|---|\n"
+    );
+    let source = include_str!("../../api/error.rs");
+    let named = |line: &str| {
+        let named = |code: &ErrorCode| line.ends_with(&format!(" = \"{}\",", code.name()));
+        ErrorCode::ALL.into_iter().find(named)
+    };
+    let codes = said(source, named);
+    let told: Vec<_> = codes.iter().map(|(code, _)| *code).collect();
+    assert_eq!(told, ErrorCode::ALL, "each has its meaning");
+    for (code, meaning) in &codes {
+        let (name, status) = (code.name(), code.status());
+        let reason = status.canonical_reason().unwrap_or_default();
+        let (status, exit) = (status.as_u16(), Exit::of(*code).0);
+        let meaning = plain(meaning);
+        let _ = writeln!(
+            page,
+            "| `{name}` | {status} {reason} | {exit} | {meaning} |"
+        );
+    }
+    page.push_str("\n## Exit codes\n\n| exit code | meaning | codes of the API |\n|---|---|---|\n");
+    let number = |line: &str| {
+        let (_, rest) = line.split_once(": Exit = Exit(")?;
+        rest.strip_suffix(");")?.parse().ok().map(Exit)
+    };
+    let exits = said(include_str!("../exit.rs"), number);
+    for (exit, meaning) in &exits {
+        let of = codes.iter().filter(|(code, _)| Exit::of(*code) == *exit);
+        let of: Vec<_> = of.map(|(code, _)| format!("`{}`", code.name())).collect();
+        let (of, meaning) = (of.join(", "), plain(meaning));
+        let _ = writeln!(page, "| {} | {meaning} | {of} |", exit.0);
+    }
+    for (code, meaning) in &codes {
+        assert!(!meaning.is_empty(), "{} has no meaning", code.name());
+        let exit = Exit::of(*code);
+        assert!(exits.iter().any(|(there, _)| *there == exit), "{}", exit.0);
+    }
+    holds("errors", &page);
 }
