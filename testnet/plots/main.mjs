@@ -8,12 +8,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as ausubel from './ausubel.mjs';
+import * as buy from './buy.mjs';
 import * as contract from './contract.mjs';
 import * as deadline from './deadline.mjs';
+import * as posted from './posted.mjs';
 import * as reservation from './reservation.mjs';
 import * as share from './share.mjs';
 
-const PLOTS = { ausubel, contract, deadline, reservation, share };
+const PLOTS = { ausubel, buy, contract, deadline, posted, reservation, share };
 const FOLDER = join(import.meta.dirname, '../../docs/pictures');
 
 let stale = 0;
