@@ -1,5 +1,6 @@
 //! The pages of `docs/reference`, made of what the program knows of itself: its commands, settings,
-//! metrics and errors. A page that differs fails; this writes them anew, after which the diff is read:
+//! metrics and errors. A page that differs fails; this writes them anew, after which the diff is
+//! read:
 //!
 //! ```sh
 //! REFERENCE=write cargo test -p gridbay-node --lib reference
