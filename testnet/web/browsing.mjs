@@ -3,9 +3,14 @@
 import { request } from 'node:http';
 import { ensure } from './report.mjs';
 
+// Pages followed at the most.
+const MOST = 60;
+
 export class Browsing {
 	#browser;
 	#market;
+	// Addresses to which pages have sent forms, by their kinds.
+	sent = new Set();
 
 	constructor(browser, market) {
 		this.#browser = browser;
@@ -24,7 +29,8 @@ export class Browsing {
 		const context = await this.#browser.newContext(options);
 		const seen = { errors: [], outside: [], dialogs: 0 };
 		context.on('request', (request) => {
-			const { hostname, protocol } = new URL(request.url());
+			const { hostname, protocol, pathname } = new URL(request.url());
+			if (request.method() === 'POST') this.sent.add(kind(pathname));
 			const own = hostname === '127.0.0.1' || hostname.endsWith('.localhost');
 			const inside = own || protocol === 'data:';
 			if (!inside) seen.outside.push(request.url());
@@ -73,20 +79,25 @@ export async function asked(page, path, form) {
 	});
 }
 
+// The kind of an address: `/jobs/<id>` is one, and so is `/seller/offers/<n>/withdraw`.
+export const kind = (path) => path.replace(/[0-9a-f]{8,}/g, '*').replace(/\/\d+(?=\/)/g, '/*');
+
 // Addresses of all pages that links lead to, a few of each kind: `/jobs/<id>` is one kind.
-export async function pages(page, home, most) {
+// `look` gets each of them while it is open.
+export async function pages(page, home, look = () => {}) {
 	const found = new Map([['/', '/']]);
 	for (const path of found.values()) {
 		const answer = await page.goto(new URL(path, home).href);
 		ensure(answer.ok(), `${path} answers ${answer.status()}`);
 		if (!/html/.test(answer.headers()['content-type'])) continue;
+		await look(page);
 		const links = await page.$$eval('a[href]', (all) => all.map((a) => a.href));
 		for (const link of links.map((link) => new URL(link))) {
-			const kind = link.pathname.replace(/[0-9a-f]{8,}/g, '*');
+			const one = kind(link.pathname);
 			const same = link.origin === new URL(home).origin;
-			const file = /\.(csv|json|cbor|txt)$/.test(kind) || kind === '/logout';
-			if (same && !file && !found.has(kind) && found.size < most) {
-				found.set(kind, link.pathname + link.search);
+			const file = /\.(csv|json|cbor|txt)$/.test(one) || one === '/logout';
+			if (same && !file && !found.has(one) && found.size < MOST) {
+				found.set(one, link.pathname + link.search);
 			}
 		}
 	}

@@ -8,12 +8,13 @@ import { Browsing } from './browsing.mjs';
 import { Market } from './market.mjs';
 import { Report } from './report.mjs';
 import * as doors from './checks/doors.mjs';
+import * as forms from './checks/forms.mjs';
 import * as hostile from './checks/hostile.mjs';
 import * as jobs from './checks/jobs.mjs';
 import * as leases from './checks/leases.mjs';
 import * as looks from './checks/looks.mjs';
 
-const CHECKS = { doors, looks, jobs, leases, hostile };
+const CHECKS = { doors, looks, jobs, leases, forms, hostile };
 
 const { values } = parseArgs({
 	options: {

@@ -13,7 +13,6 @@ const BYTES = 150_000;
 const ANSWER_MS = 200;
 const ROUNDS = 5;
 const SHIFT = 0.01;
-const PAGES = 60;
 const WIDTHS = [390, 1280, 1920];
 
 export async function run(all) {
@@ -22,7 +21,7 @@ export async function run(all) {
 		let paths = [];
 		await all.report.check(`${node}: every link leads to a page`, () =>
 			all.browsing.signedIn(node, {}, async (page) => {
-				paths = await pages(page, page.url(), PAGES);
+				paths = await pages(page, page.url());
 				return `${paths.length} pages`;
 			}));
 		for (const path of paths) {
