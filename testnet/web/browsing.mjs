@@ -1,10 +1,18 @@
 // Sessions in the browser. Every request is watched: none may leave the machine.
 
 import { request } from 'node:http';
+import { chromium } from 'playwright-core';
 import { ensure } from './report.mjs';
 
 // Pages followed at the most.
 const MOST = 60;
+
+// The browser; `more` are further words of its command line.
+export const launch = (...more) => chromium.launch({
+	executablePath: process.env.CHROMIUM,
+	// The pages are ours, and root has no sandbox of its own.
+	args: ['--no-sandbox', '--disable-gpu', ...more],
+});
 
 export class Browsing {
 	#browser;
@@ -56,6 +64,10 @@ export async function enter(page, link) {
 	await page.locator('nav').first().waitFor({ state: 'attached', timeout: 10_000 });
 	await page.waitForLoadState();
 }
+
+// What the forms of the page's session carry.
+export const tokenOf = (page) =>
+	page.locator('form[action="/logout"] input[name=token]').inputValue();
 
 // Asks as the page would, without the browser: with its cookies, and for its host name, which only
 // browsers look for on this machine. A form is sent by POST.

@@ -3,8 +3,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { chromium } from 'playwright-core';
-import { Browsing } from './browsing.mjs';
+import { Browsing, launch } from './browsing.mjs';
 import { Market } from './market.mjs';
 import { Report } from './report.mjs';
 import * as doors from './checks/doors.mjs';
@@ -13,8 +12,9 @@ import * as hostile from './checks/hostile.mjs';
 import * as jobs from './checks/jobs.mjs';
 import * as leases from './checks/leases.mjs';
 import * as looks from './checks/looks.mjs';
+import * as origins from './checks/origins.mjs';
 
-const CHECKS = { doors, looks, jobs, leases, forms, hostile };
+const CHECKS = { doors, looks, jobs, leases, forms, hostile, origins };
 
 const { values } = parseArgs({
 	options: {
@@ -51,12 +51,9 @@ try {
 	market = new Market(process.env.TESTNET, out, past, running);
 	const what = `with ${past.payments} payments and ${past.bids} standing bids`;
 	report.tell(running ? 'a market that runs already' : `a market ${what}`);
-	browser = await chromium.launch({
-		executablePath: process.env.CHROMIUM,
-		// The pages are ours, and root has no sandbox of its own.
-		args: ['--no-sandbox', '--disable-gpu'],
-	});
-	const all = { market, report, out, quick: values.quick, browsing: new Browsing(browser, market) };
+	browser = await launch();
+	const browsing = new Browsing(browser, market);
+	const all = { market, report, out, quick: values.quick, browser, browsing };
 	for (const name of wanted) await CHECKS[name].run(all);
 } catch (error) {
 	report.failed('the test itself', error);

@@ -4,8 +4,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { chromium } from 'playwright-core';
-import { enter } from './browsing.mjs';
+import { enter, launch } from './browsing.mjs';
 import { record, svg } from './terminal.mjs';
 
 // A page with pictures is to load at once, and the repository to stay small.
@@ -57,11 +56,7 @@ try {
 	const { nodes } = JSON.parse(readFileSync(file));
 	const { data } = nodes.find(({ name }) => name === 'b1');
 	await trade(data);
-	browser = await chromium.launch({
-		executablePath: process.env.CHROMIUM,
-		// The pages are ours, and root has no sandbox of its own.
-		args: ['--no-sandbox', '--disable-gpu'],
-	});
+	browser = await launch();
 	const page = await browser.newPage({ viewport: VIEW });
 	const link = execFileSync('gridbay', ['--data', data, 'web', '-o', 'json'], { env, encoding: 'utf8' });
 	await enter(page, JSON.parse(link).url);
