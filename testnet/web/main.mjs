@@ -20,6 +20,7 @@ const { values } = parseArgs({
 	options: {
 		out: { type: 'string', default: 'target/web' },
 		only: { type: 'string' },
+		page: { type: 'string', default: '' },
 		quick: { type: 'boolean', default: false },
 		keep: { type: 'boolean', default: false },
 		market: { type: 'string' },
@@ -53,7 +54,8 @@ try {
 	report.tell(running ? 'a market that runs already' : `a market ${what}`);
 	browser = await launch();
 	const browsing = new Browsing(browser, market);
-	const all = { market, report, out, quick: values.quick, browser, browsing };
+	const { quick, page: named } = values;
+	const all = { market, report, out, quick, named, browser, browsing };
 	for (const name of wanted) await CHECKS[name].run(all);
 } catch (error) {
 	report.failed('the test itself', error);

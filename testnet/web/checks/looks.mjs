@@ -1,11 +1,12 @@
-// Every page that a link leads to: how fast, how large, how still, how usable, at three widths, in
+// Every page that a link leads to, and those behind questions: how fast, how large, how still, how usable, at three widths, in
 // light and dark.
 
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { asked, pages } from '../browsing.mjs';
+import { asked, pages, tokenOf } from '../browsing.mjs';
 import { ensure } from '../report.mjs';
+import { MORE, ahead } from './asked.mjs';
 import { held } from './leases.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -16,62 +17,101 @@ const SHIFT = 0.01;
 const WIDTHS = [390, 1280, 1920];
 
 export async function run(all) {
-	await all.report.check('there is a lease to look at', () => held(all.market).then(() => ''));
+	await all.report.check('there are a lease and a calendar to look at', async () => {
+		await held(all.market);
+		await ahead(all.market);
+	});
 	for (const node of ['b1', 'v1']) {
-		let paths = [];
+		let asks = [];
 		await all.report.check(`${node}: every link leads to a page`, () =>
 			all.browsing.signedIn(node, {}, async (page) => {
-				paths = await pages(page, page.url());
-				return `${paths.length} pages`;
+				asks = (await pages(page, page.url())).map((path) => ({ path }));
+				return `${asks.length} pages`;
 			}));
-		for (const path of paths) {
-			const name = `${node} ${path.replace(/[0-9a-f]{8,}/g, '*')}`;
-			await all.report.check(name, () => looks(all, node, path));
+		for (const ask of [...asks, ...MORE[node]]) {
+			const path = ask.path.replace(/[0-9a-f]{8,}/g, '*');
+			const how = `${node} ${ask.form ? 'POST ' : ''}${path}`;
+			const name = ask.as ? `${how}, ${ask.as}` : how;
+			if (name.includes(all.named)) await all.report.check(name, () => looks(all, node, ask));
 		}
 	}
 }
 
-async function looks({ browsing, out, quick }, node, path) {
+async function looks({ browsing, out, quick }, node, ask) {
 	const told = [];
 	const themes = quick ? ['light'] : ['light', 'dark'];
 	for (const colorScheme of themes) {
-		for (const width of quick ? [390, 1280] : WIDTHS) {
+		for (const width of quick ? WIDTHS.slice(0, ask.as ? 1 : 2) : WIDTHS) {
 			const options = { viewport: { width, height: 900 }, colorScheme };
 			await browsing.signedIn(node, options, async (page, seen) => {
+				const token = await tokenOf(page);
 				await page.addInitScript(watchShifts);
-				await page.goto(new URL(path, page.url()).href);
+				await open(page, ask, token);
 				const first = width === WIDTHS[0] && colorScheme === themes[0];
-				if (first) told.push(await budgets(page, path, quick ? 3 * ANSWER_MS : ANSWER_MS));
+				if (first) told.push(await budgets(page, ask, token, quick ? 3 * ANSWER_MS : ANSWER_MS));
 				await still(page, width);
 				await axe(page);
-				const file = `${node}${path.replace(/[^a-z0-9]+/gi, '-')}`;
+				const file = [node, ask.path, ask.as].join('-').replace(/[^a-z0-9]+/gi, '-');
 				const shot = join(out, `${file}-${width}-${colorScheme}.png`);
 				await page.screenshot({ path: shot, fullPage: true });
-				ensure(!seen.errors.length, `errors: ${seen.errors}`);
-				if (first) told.push(await keyboard(page));
+				if (first) told.push(await keyboard(page, () => open(page, ask, token)));
+				const errors = seen.errors.filter((text) => !expected(text, ask));
+				ensure(!errors.length, `errors: ${errors}`);
 			});
 		}
 	}
 	return told.join(', ');
 }
 
+// Opens a page by its address, or by sending a form as a page of this session does.
+async function open(page, { path, form, status = 200, says }, token) {
+	const url = new URL(path, page.url()).href;
+	let answer;
+	if (form) {
+		// From a page that stands still, for what a page loads may not come between.
+		await page.goto(new URL('/', url).href);
+		[answer] = await Promise.all([
+			page.waitForNavigation(),
+			page.evaluate(send, { url, fields: { ...form, token } }),
+		]);
+	} else {
+		answer = await page.goto(url);
+	}
+	ensure(answer.status() === status, `it answers ${answer.status()} and not ${status}`);
+	if (says) await page.locator('main').getByText(says).first().waitFor({ timeout: 5_000 });
+}
+
+function send({ url, fields }) {
+	const form = Object.assign(document.createElement('form'), { method: 'post', action: url });
+	for (const [name, value] of Object.entries(fields)) {
+		form.append(Object.assign(document.createElement('input'), { name, value }));
+	}
+	document.body.append(form);
+	form.submit();
+}
+
+// A browser notes that a page came with a status of a failure, where that is what is looked at.
+const expected = (text, { status = 200 }) =>
+	status >= 400 && text.startsWith('Failed to load resource') && text.includes(`${status}`);
+
 // Median of the time to the last byte, as a program on this machine sees it; bytes of all it loads.
-async function budgets(page, path, limit) {
+async function budgets(page, { path, form, status = 200 }, token, limit) {
+	const body = form && `${new URLSearchParams({ ...form, token })}`;
 	const times = [];
-	let body;
+	let length;
 	for (let n = 0; n < ROUNDS; n++) {
 		const began = performance.now();
-		const answer = await asked(page, path);
-		body = answer.body;
+		const answer = await asked(page, path, body);
+		length = answer.body.length;
 		times.push(performance.now() - began);
-		ensure(answer.status === 200, `it answers ${answer.status}`);
+		ensure(answer.status === status, `it answers ${answer.status}`);
 	}
 	const ms = times.sort((a, b) => a - b)[ROUNDS >> 1];
 	ensure(ms <= limit, `it takes ${ms.toFixed(0)} ms, more than ${limit}`);
 	const files = await page.evaluate(() =>
 		performance.getEntriesByType('resource').filter((one) => one.initiatorType !== 'other')
 			.reduce((sum, one) => sum + one.decodedBodySize, 0));
-	const bytes = body.length + files;
+	const bytes = length + files;
 	ensure(bytes <= BYTES, `${bytes} bytes, more than ${BYTES}`);
 	return `${ms.toFixed(0)} ms, ${Math.round(bytes / 1000)} kB`;
 }
@@ -96,9 +136,9 @@ async function still(page, width) {
 
 // The tab key reaches all that can be used, and shows where it is: on a page that nothing changes
 // meanwhile, since what is put there anew has not been reached yet.
-async function keyboard(page) {
+async function keyboard(page, again) {
 	await page.addInitScript(() => { window.EventSource = EventTarget; });
-	await page.reload();
+	await again();
 	const usable = 'a[href], button, input:not([type=hidden]), select, textarea, summary';
 	const wanted = await page.locator(usable).evaluateAll((all) =>
 		all.filter((el) => el.checkVisibility() && !el.disabled).map((el, n) => {
