@@ -69,6 +69,10 @@ export async function enter(page, link) {
 export const tokenOf = (page) =>
 	page.locator('form[action="/logout"] input[name=token]').inputValue();
 
+// The words of the navigation, from top to bottom, without the figures beside them.
+export const navigation = (page) => page.locator('#nav h2, #nav li a').evaluateAll((all) =>
+	all.map((one) => one.firstChild.textContent.trim()));
+
 // Asks as the page would, without the browser: with its cookies, and for its host name, which only
 // browsers look for on this machine. A form is sent by POST.
 export async function asked(page, path, form) {

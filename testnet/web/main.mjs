@@ -13,8 +13,9 @@ import * as jobs from './checks/jobs.mjs';
 import * as leases from './checks/leases.mjs';
 import * as looks from './checks/looks.mjs';
 import * as origins from './checks/origins.mjs';
+import * as pictures from './checks/pictures.mjs';
 
-const CHECKS = { doors, looks, jobs, leases, forms, hostile, origins };
+const CHECKS = { doors, pictures, looks, jobs, leases, forms, hostile, origins };
 
 const { values } = parseArgs({
 	options: {

@@ -4,7 +4,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { enter, launch } from './browsing.mjs';
+import { enter, launch, navigation } from './browsing.mjs';
+import { words } from './checks/pictures.mjs';
 import { record, svg } from './terminal.mjs';
 
 // A page with pictures is to load at once, and the repository to stay small.
@@ -61,7 +62,9 @@ try {
 	const link = execFileSync('gridbay', ['--data', data, 'web', '-o', 'json'], { env, encoding: 'utf8' });
 	await enter(page, JSON.parse(link).url);
 	await page.goto(new URL('/market?class=small', page.url()).href);
-	keep('market.png', await page.screenshot());
+	const picture = await page.screenshot();
+	keep('market.png', picture);
+	keep('market.txt', words(picture, await navigation(page)));
 } finally {
 	await browser?.close();
 	try {
