@@ -44,6 +44,8 @@ named! {
         TooSlow = "too_slow",
         /// Too many requests at once; nothing was done.
         Busy = "busy",
+        /// Too many requests in a short time; nothing was done.
+        TooMany = "too_many",
     }
 }
 
@@ -67,6 +69,7 @@ impl ErrorCode {
             ErrorCode::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             ErrorCode::WrongHost => StatusCode::MISDIRECTED_REQUEST,
             ErrorCode::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            ErrorCode::TooMany => StatusCode::TOO_MANY_REQUESTS,
         }
     }
 }
@@ -132,7 +135,7 @@ impl IntoResponse for ApiError {
         let mut response = (code.status(), Json(self)).into_response();
         let more = match code {
             ErrorCode::Unauthorised => (header::WWW_AUTHENTICATE, "Bearer realm=\"gridbay\""),
-            ErrorCode::Busy => (header::RETRY_AFTER, "1"),
+            ErrorCode::Busy | ErrorCode::TooMany => (header::RETRY_AFTER, "1"),
             _ => return response,
         };
         let (name, value) = (more.0, HeaderValue::from_static(more.1));

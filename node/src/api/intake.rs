@@ -1,11 +1,12 @@
 //! The checks of a request before any work on it.
 //!
 //! 1. A body that announces more than an address takes is refused before it is sent.
-//! 2. So many requests are worked on at once, as many more wait for their turn ([`TURN_TIME`]); the
+//! 2. The bearer of a token asks so many times a second ([`Rates`]), also for what takes no turn.
+//! 3. So many requests are worked on at once, as many more wait for their turn ([`TURN_TIME`]); the
 //!    next ones are refused at once, and those of one token before it has a quarter of all turns
 //!    ([`Shares`]). Whether the process answers is told without a turn. The turn lasts to the last
 //!    byte of the answer.
-//! 3. A body that stops or drips is broken off. One that is no upload has come as a whole before
+//! 4. A body that stops or drips is broken off. One that is no upload has come as a whole before
 //!    its request has a turn, so that slow senders wait for themselves; pages, whose callers are
 //!    known only later, read it themselves.
 
@@ -13,6 +14,7 @@ use super::bearer::Bearer;
 use super::held::hold;
 use super::limits::{BODY_BYTES, BODY_PACE, BODY_TIME, PIECE_TIME, TURN_TIME};
 use super::peer::Caller;
+use super::rates::Rates;
 use super::shares::Shares;
 use super::{ApiError, ErrorCode};
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
@@ -45,6 +47,7 @@ const UPLOADS: [&str; 3] = ["/api/v1/content", "/api/v1/content/update", FORM];
 pub(super) struct Turns {
     most: usize,
     shares: Shares,
+    rates: Rates,
     /// At work, or waiting for it.
     in_all: Arc<Semaphore>,
     at_work: Arc<Semaphore>,
@@ -55,6 +58,7 @@ impl Turns {
         Turns {
             most,
             shares: Shares::new(most, "requests at work"),
+            rates: Rates::default(),
             in_all: Arc::new(Semaphore::new(2 * most)),
             at_work: Arc::new(Semaphore::new(most)),
         }
@@ -81,6 +85,7 @@ pub(super) async fn pass(
     if !UPLOADS.contains(&path) && announced.is_some_and(|bytes| bytes > BODY_BYTES as u64) {
         return Err(too_large());
     }
+    turns.rates.count(request.extensions().get::<Bearer>())?;
     if [HEALTH, EVENTS, CHANGES].contains(&path) {
         return Ok(next.run(request).await);
     }
@@ -112,7 +117,7 @@ pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {
     length.to_str().ok()?.parse().ok()
 }
 
-/// Step 3: `body`, which has `bytes` bytes at the most.
+/// Step 4: `body`, which has `bytes` bytes at the most.
 fn timed(body: Body, bytes: u64) -> Body {
     if body.is_end_stream() {
         return body;

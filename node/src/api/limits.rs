@@ -27,6 +27,11 @@ pub(super) const TURN_TIME: Duration = Duration::from_secs(30);
 /// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands
 /// still.
 pub(crate) const BLOCK_WAIT: Duration = Duration::from_secs(60);
+/// Requests of one token in a second, in the long run. A program that follows a hundred jobs by
+/// asking for each once a second stays below it.
+pub(super) const RATE: u32 = 100;
+/// Requests of one token at once, after a pause: a list of some hundred things, each looked at.
+pub(super) const BURST: u32 = 400;
 /// Streams of changes to web pages at a time, each a page that is open in a browser, and likewise
 /// streams of events for programs. They hold connections of their own, and no turns.
 pub(crate) const STREAMS: usize = 32;

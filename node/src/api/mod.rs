@@ -7,8 +7,8 @@
 //! 3. [`types`] gathers the JSON shapes of all nouns, [`ApiError`] is the one shape of a failure.
 //! 4. A `POST` may carry `Idempotency-Key`; repeating it repeats the answer, not the deed.
 //! 5. Connections, requests at work and the time for each of their parts are bounded (`serve`,
-//!    `slots`, `intake`), and what one token takes of them (`shares`); the numbers stand in
-//!    `limits`.
+//!    `slots`, `intake`), and what one token takes of them (`shares`) and how often (`rates`); the
+//!    numbers stand in `limits`.
 //! 6. The web pages (`node/src/web`) are served beside it, on TCP alone (`split`).
 //! 7. [`client`] is the other end, used by the command line and the laboratory.
 
@@ -24,6 +24,7 @@ pub(crate) mod idempotency;
 pub(crate) mod intake;
 pub(crate) mod limits;
 pub(crate) mod peer;
+mod rates;
 pub mod scope;
 mod serve;
 pub mod server;

@@ -3,6 +3,7 @@
 use super::book::{Action, Book};
 use super::detail;
 use super::line::{Outcome, Who};
+use super::pending::Pending;
 use crate::api::intake::whole;
 use crate::api::peer::Caller;
 use crate::api::{ApiError, Bearer};
@@ -14,7 +15,8 @@ use axum::response::Response;
 use std::collections::BTreeMap;
 
 /// Addresses that take something other than a question for an address, and change nothing: they
-/// compute, look, or carry bytes of what was allowed before.
+/// compute, look, or carry bytes. What ranks of a cluster are told by such bytes has lines of its own
+/// (`node/src/held/logged.rs`).
 const QUESTIONS: [&str; 8] = [
     "/bids/suggest",
     "/clusters/{id}/ranks/{rank}",
@@ -44,27 +46,9 @@ pub(crate) fn comes_in_parts(kind: &str) -> bool {
     begin.is_some_and(|begin| begin.eq_ignore_ascii_case(IN_PARTS))
 }
 
-/// A line about an action whose end is not known yet. If nobody waits for that end any more, it is
-/// written as it stands: the action may have been done in part.
-struct Pending {
-    book: Book,
-    action: Option<Action>,
-}
-
-impl Drop for Pending {
-    fn drop(&mut self) {
-        if let Some(action) = self.action.take() {
-            self.book.write(action);
-        }
-    }
-}
-
-impl Pending {
-    /// Writes down what came of it, before the answer leaves.
-    async fn ends(mut self, status: StatusCode, replayed: bool, told: Option<Told>) {
-        let Some(mut action) = self.action.take() else {
-            return;
-        };
+/// Writes down what came of a request, before its answer leaves.
+async fn ends(pending: Pending, status: StatusCode, replayed: bool, told: Option<Told>) {
+    let tell = |action: &mut Action| {
         if let Some(Told(fields)) = told {
             action.detail = detail::of_fields(fields);
         }
@@ -75,14 +59,11 @@ impl Pending {
         };
         action.status = Some(status.as_u16());
         if replayed {
-            action
-                .detail
-                .insert("replayed".to_owned(), "true".to_owned());
+            let (name, value) = ("replayed".to_owned(), "true".to_owned());
+            action.detail.insert(name, value);
         }
-        let book = self.book.clone();
-        // The line is written even if nobody waits for it.
-        let _written = tokio::task::spawn_blocking(move || book.write(action)).await;
-    }
+    };
+    pending.ends(tell).await;
 }
 
 /// The middleware. Sessions of the web pages are told by what [`Who`] their gate leaves.
@@ -112,21 +93,18 @@ pub(crate) async fn record(
             Err(error) => Err(error),
         },
     };
-    let pending = Pending {
-        book,
-        action: Some(action),
-    };
+    let pending = Pending::new(book, action);
     let body = match body {
         Ok(body) => body,
         Err(error) => {
-            pending.ends(error.code.status(), false, None).await;
+            ends(pending, error.code.status(), false, None).await;
             return Err(error);
         }
     };
     let response = next.run(Request::from_parts(parts, body)).await;
     let replayed = response.headers().contains_key("idempotency-replayed");
     let told = response.extensions().get::<Told>().cloned();
-    pending.ends(response.status(), replayed, told).await;
+    ends(pending, response.status(), replayed, told).await;
     Ok(response)
 }
 
@@ -151,7 +129,8 @@ fn action(request: &Request) -> Option<Action> {
     })
 }
 
-fn who(request: &Request) -> Who {
+/// The one that sent a request.
+pub(crate) fn who(request: &Request) -> Who {
     let extensions = request.extensions();
     if let Some(who) = extensions.get::<Who>() {
         return who.clone();

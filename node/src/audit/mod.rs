@@ -16,9 +16,11 @@ mod chain;
 mod detail;
 pub(crate) mod layer;
 mod line;
+mod pending;
 
 pub use book::Book;
 pub(crate) use book::{Action, read_log};
 pub(crate) use chain::Break;
 pub(crate) use layer::{Told, comes_in_parts};
 pub use line::{Line, Outcome, Who};
+pub(crate) use pending::Pending;

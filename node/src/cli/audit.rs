@@ -1,7 +1,7 @@
 //! `audit`: who changed what on this node, from the files in its data folder, whether it runs or
 //! not.
 
-use super::context::{Context, Format};
+use super::context::Context;
 use super::error::CliError;
 use super::exit::Exit;
 use super::moment::Moment;
@@ -49,7 +49,7 @@ impl AuditArgs {
         match told.broken {
             None => Ok(Exit::OK),
             Some(broken) => {
-                if at.format == Format::Table {
+                if at.format.is_text() {
                     ui::note(&broken);
                 }
                 Ok(Exit::FAILED)

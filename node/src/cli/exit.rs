@@ -41,7 +41,7 @@ impl Exit {
             ErrorCode::NoMatch => Exit::NO_MATCH,
             ErrorCode::Outbid => Exit::OUTBID,
             ErrorCode::InsufficientFunds => Exit::FUNDS,
-            ErrorCode::Unreachable | ErrorCode::Busy => Exit::UNREACHABLE,
+            ErrorCode::Unreachable | ErrorCode::Busy | ErrorCode::TooMany => Exit::UNREACHABLE,
             ErrorCode::Timeout | ErrorCode::TooSlow => Exit::TIMEOUT,
             ErrorCode::Unauthorised
             | ErrorCode::Refused

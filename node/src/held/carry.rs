@@ -2,13 +2,16 @@
 //!
 //! 1. The rank is reached before the client hears that its connection is another one now, so that
 //!    failures so far are answers like any other.
-//! 2. The client says its order; the node signs it, and passes it on.
+//! 2. The client says its order; the node signs it, and passes it on. What the rank answers to an
+//!    order that acts is written into the log of actions before the client hears it.
 //! 3. Bytes go both ways until either end is gone. Such a connection is no request any more: it
 //!    holds no turn and no slot, and has a bound of its own ([`CARRIED`]).
 
 use super::bounds::CARRIED;
+use super::logged::{self, Log};
 use super::way::line;
 use crate::api::{Answer, ApiError, ErrorCode};
+use crate::audit::{Pending, layer};
 use crate::backend::Node;
 use crate::backend::failure::usage;
 use crate::rank::order::{Answer as Said, Command, Refusal, Why};
@@ -47,8 +50,13 @@ pub(super) async fn upgrade(
 ) -> Answer<Response> {
     let place = node.place(id, rank).await?;
     let (key, there) = (node.parts.account_key.clone(), place);
-    let work = move |client, (to, hello): (UnixStream, Hello)| async move {
-        carry(client, to, &hello, &there, &key).await
+    let log = Log {
+        book: node.parts.audit.clone(),
+        who: layer::who(&request),
+        place: request.uri().path().to_owned(),
+    };
+    let work = move |client: TokioIo<Upgraded>, (to, hello): (UnixStream, Hello)| async move {
+        carry(client, to, (&hello, &there, &key), log).await
     };
     let reach = async || node.reach(&place).await;
     let room = &node.carried.ranks;
@@ -90,23 +98,25 @@ pub(crate) async fn switched<To: Send + 'static, Done: Future + Send + 'static>(
 }
 
 async fn carry(
-    mut client: TokioIo<Upgraded>,
+    mut client: impl AsyncRead + AsyncWrite + Unpin,
     mut to: UnixStream,
-    hello: &Hello,
-    place: &Place,
-    key: &SecretKey,
+    (hello, place, key): (&Hello, &Place, &SecretKey),
+    log: Log,
 ) -> io::Result<()> {
     let begun = timeout(PATIENCE, async { line(&mut client, LINE).await });
     let order = begun.await??;
     let order = String::from_utf8(order).map_err(io::Error::other)?;
     // An order that this node does not know is none that its owner can have meant.
-    if let Err(error) = serde_json::from_str::<Command>(&order) {
-        let refusal = Refusal::new(Why::Invalid, format!("not understood: {error}"));
-        return client.write_all(&as_line(&Said::Refused(refusal))?).await;
-    }
+    let pending = match serde_json::from_str::<Command>(&order) {
+        Ok(order) => log.begin(&order),
+        Err(error) => {
+            let refusal = Refusal::new(Why::Invalid, format!("not understood: {error}"));
+            return client.write_all(&as_line(&Said::Refused(refusal))?).await;
+        }
+    };
     let signed = Signed::new(place, hello, order, key);
     to.write_all(&as_line(&signed)?).await?;
-    both_ways(client, to).await
+    both_ways(client, to, pending).await
 }
 
 fn as_line(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
@@ -115,10 +125,12 @@ fn as_line(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Carries bytes until the rank has nothing more to say, or the client is gone.
-pub(super) async fn both_ways(
+/// Carries bytes until the rank has nothing more to say, or the client is gone. The rank's answer is
+/// written down if that waits for it.
+async fn both_ways(
     client: impl AsyncRead + AsyncWrite,
     rank: UnixStream,
+    pending: Option<Pending>,
 ) -> io::Result<()> {
     let (from_client, mut to_client) = split(client);
     let (from_rank, mut to_rank) = rank.into_split();
@@ -129,6 +141,9 @@ pub(super) async fn both_ways(
     };
     let down = async {
         let mut from = BufReader::with_capacity(BUFFER, from_rank);
+        if let Some(pending) = pending {
+            logged::answered(&mut from, &mut to_client, pending).await?;
+        }
         let _cut = copy_buf(&mut from, &mut to_client).await;
         to_client.shutdown().await
     };
@@ -142,13 +157,92 @@ pub(super) async fn both_ways(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::audit::{Book, Outcome, Who, read_log};
+    use crate::rank::signed::VERSION;
+    use gridbay_protocol::ids::{LeaseId, NetworkId};
     use tokio::io::AsyncReadExt as _;
+
+    /// Tells a rank an order that it answers so (and hangs up on if `None`): what the client hears.
+    async fn told(book: &Book, order: &str, answer: Option<&str>) -> String {
+        let (mut client, near) = tokio::io::duplex(4_096);
+        let (far, mut rank) = UnixStream::pair().unwrap();
+        let (who, place) = (Who::Node, "/clusters/12/ranks/4".to_owned());
+        let book = book.clone();
+        let carried = tokio::spawn(async move {
+            let place_of_rank = Place {
+                network: NetworkId([2; 32]),
+                lease: LeaseId([3; 32]),
+                rank: 4,
+            };
+            let (v, nonce) = (VERSION, [5; 32]);
+            let key = SecretKey::from_seed(&[1; 32]);
+            let log = Log { book, who, place };
+            carry(near, far, (&Hello { v, nonce }, &place_of_rank, &key), log).await
+        });
+        client
+            .write_all(format!("{order}\n").as_bytes())
+            .await
+            .unwrap();
+        let signed = line(&mut rank, LINE).await.unwrap();
+        let signed: Signed = serde_json::from_slice(&signed).unwrap();
+        assert_eq!(signed.order, order);
+        if let Some(answer) = answer {
+            rank.write_all(format!("{answer}\nmore").as_bytes())
+                .await
+                .unwrap();
+        }
+        drop(rank);
+        let mut heard = String::new();
+        client.read_to_string(&mut heard).await.unwrap();
+        let _ended = carried.await.unwrap();
+        heard
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn an_order_that_acts_is_a_line_with_what_came_of_it_and_without_its_words() {
+        let dir = tempfile::tempdir().unwrap();
+        let book = Book::open(dir.path()).unwrap();
+        let start = serde_json::json!({"start": {"session": "07".repeat(16),
+            "argv": ["prog", "--password", "secret-word"], "env": {"KEY": "secret-value"},
+            "folder": "", "terminal": null}})
+        .to_string();
+        let refused = r#"{"refused":{"kind":"forbidden","why":"not admitted"}}"#;
+        let stop = r#"{"stop":{"program":null,"grace":0}}"#;
+        let taken = r#"{"taken":{"received":0}}"#;
+        assert_eq!(
+            told(&book, &start, Some(taken)).await,
+            format!("{taken}\nmore")
+        );
+        assert_eq!(
+            told(&book, stop, Some(refused)).await,
+            format!("{refused}\nmore")
+        );
+        told(&book, stop, None).await;
+        let listed = r#"{"programs":[]}"#;
+        assert_eq!(
+            told(&book, r#""list""#, Some(listed)).await,
+            format!("{listed}\nmore")
+        );
+        let lines = read_log(dir.path(), 0).unwrap().unwrap().lines;
+        let told: Vec<_> = lines[1..]
+            .iter()
+            .map(|line| (&line.detail["command"][..], line.outcome))
+            .collect();
+        let wanted = [
+            ("start", Outcome::Done),
+            ("stop", Outcome::Refused),
+            ("stop", Outcome::Failed),
+        ];
+        assert_eq!(told, wanted);
+        assert_eq!(lines[1].place.as_deref(), Some("/clusters/12/ranks/4"));
+        assert!(!format!("{lines:?}").contains("secret"));
+    }
 
     #[tokio::test]
     async fn bytes_go_both_ways_until_the_rank_is_done() {
         let (mut client, near) = tokio::io::duplex(1_024);
         let (far, mut rank) = UnixStream::pair().unwrap();
-        let carried = tokio::spawn(both_ways(near, far));
+        let carried = tokio::spawn(both_ways(near, far, None));
         client.write_all(b"there").await.unwrap();
         let mut bytes = [0; 5];
         rank.read_exact(&mut bytes).await.unwrap();
@@ -165,7 +259,7 @@ mod tests {
     async fn a_rank_sees_that_its_client_is_gone() {
         let (client, near) = tokio::io::duplex(1_024);
         let (far, mut rank) = UnixStream::pair().unwrap();
-        let _carried = tokio::spawn(both_ways(near, far));
+        let _carried = tokio::spawn(both_ways(near, far, None));
         drop(client);
         assert_eq!(rank.read(&mut [0; 8]).await.unwrap(), 0);
     }

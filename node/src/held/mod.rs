@@ -5,6 +5,7 @@ pub(crate) mod bounds;
 pub(crate) mod carry;
 mod guests;
 pub(crate) mod handle;
+mod logged;
 pub(crate) mod routes;
 pub(crate) mod types;
 mod visit;

@@ -67,6 +67,7 @@ fn can_end(told: &Told, code: ErrorCode) -> bool {
         | ErrorCode::Halted
         | ErrorCode::Internal
         | ErrorCode::WrongHost
-        | ErrorCode::Busy => true,
+        | ErrorCode::Busy
+        | ErrorCode::TooMany => true,
     }
 }
