@@ -110,10 +110,7 @@ fn now(one: &ProjectRecord, user: &str) -> Option<Role> {
 
 /// The command that does the same, as far as the fields are understood.
 fn line(one: &ProjectRecord, fields: &Fields) -> String {
-    let user = match some(&fields.user) {
-        Some(user) => user,
-        None => "USER",
-    };
+    let user = some(&fields.user).unwrap_or("USER");
     match role(fields) {
         Ok(None) => command([
             "gridbay", "project", "member", "remove", &one.name, "--", user,
