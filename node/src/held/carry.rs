@@ -125,8 +125,8 @@ fn as_line(value: &impl serde::Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Carries bytes until the rank has nothing more to say, or the client is gone. The rank's answer is
-/// written down if that waits for it.
+/// Carries bytes until the rank has nothing more to say, or the client is gone. What came of an
+/// order that is to be written down is read from the rank's answer.
 async fn both_ways(
     client: impl AsyncRead + AsyncWrite,
     rank: UnixStream,

@@ -20,8 +20,6 @@ const SOON: Duration = Duration::from_secs(8);
 /// Thrice the time that a connection may say nothing.
 const SILENCE: Duration = Duration::from_secs(30);
 
-const CLOSE: &str = "Connection: close\r\n";
-
 trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 
@@ -41,7 +39,7 @@ fn head(at: &Served, what: &str) -> String {
 }
 
 /// One answer, read to the end of the connection: its head in lower case, and its body.
-async fn answer(io: &mut (impl AsyncRead + Unpin + ?Sized)) -> (String, Value) {
+async fn answer(io: &mut (impl Io + ?Sized)) -> (String, Value) {
     let mut bytes = Vec::new();
     timeout(PATIENCE, io.read_to_end(&mut bytes))
         .await
@@ -277,48 +275,6 @@ async fn a_token_whose_bodies_drip_keeps_no_other_out() {
     drop(held);
     let again = async { while tokens::ask(&at, &reader, "GET", "/api/v1/node").await.0 != 200 {} };
     timeout(PATIENCE, again).await.expect("its part comes back");
-    at.stop().await;
-}
-
-#[tokio::test]
-async fn a_token_that_asks_without_pause_is_told_to_wait_and_no_other_is() {
-    let at = Served::start(&["api.listen=127.0.0.1:0"]).await;
-    let reader = make(&at, "loop", Scope::Read, None).await.token;
-    let other = make(&at, "calm", Scope::Read, None).await.token;
-    let address = at.tcp.unwrap();
-    let one = |path: &str, more: &str| {
-        format!(
-            "GET {path} HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {reader}\r\n{more}\r\n"
-        )
-    };
-    // Also where nothing is, and where no turn is taken.
-    let many = one("/api/v1/nothing", "").repeat(1_000) + &one("/api/v1/nothing", CLOSE);
-    let (mut from, mut to) = TcpStream::connect(address).await.unwrap().into_split();
-    let sent = tokio::spawn(async move { to.write_all(many.as_bytes()).await.map(|()| to) });
-    let (told, _) = answer(&mut from).await;
-    let _to = sent.await.unwrap().unwrap();
-    let count = |status: &str| told.matches(&format!("http/1.1 {status}")).count();
-    let (passed, refused) = (count("404"), count("429"));
-    assert!(
-        passed >= 400 && passed + refused == 1_001,
-        "{passed}, {refused}"
-    );
-    let mut events = connect(&at, true).await;
-    let request = one("/api/v1/events", CLOSE);
-    events.write_all(request.as_bytes()).await.unwrap();
-    let (head, body) = answer(&mut *events).await;
-    assert!(head.contains("\r\nretry-after: 1"), "{head}");
-    assert_eq!(
-        (&body["code"], &body["details"]["at_once"]),
-        (&json!("too_many"), &json!(400))
-    );
-    assert_eq!(tokens::ask(&at, &other, "GET", "/api/v1/node").await.0, 200);
-    assert!(at.client().get::<NodeStatus>("/node").await.is_ok());
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(
-        tokens::ask(&at, &reader, "GET", "/api/v1/node").await.0,
-        200
-    );
     at.stop().await;
 }
 

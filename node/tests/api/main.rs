@@ -21,6 +21,7 @@ mod logs;
 mod market;
 mod project_pages;
 mod projects;
+mod rates;
 mod routes;
 mod served;
 mod statement;
