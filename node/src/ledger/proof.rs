@@ -33,7 +33,7 @@ impl NodeBackend {
         let (account, decided, set, effects) = looked.await??;
         let effects =
             decode(&effects).ok_or_else(|| internal("reading effects", "damaged index"))?;
-        let payments = payments(&account, &effects);
+        let (payments, in_all) = payments(&account, &effects);
         if payments.is_empty() {
             let why = format!("no money of account {account} moved in block {height}");
             return Err(not_found(why, "see gridbay ledger history"));
@@ -45,6 +45,7 @@ impl NodeBackend {
             certificate: Hex(codec::encode(&decided.certificate)),
             validators: Hex(codec::encode(&set)),
             payments,
+            in_all: Some(in_all),
         })
     }
 }
@@ -55,24 +56,25 @@ pub(crate) fn is_of(account: &AccountId, posting: &Posting) -> bool {
     posting.from == own || posting.to == own
 }
 
-fn payments(account: &AccountId, effects: &[Effect]) -> Vec<ProvedPayment> {
+/// The first payments of an account among the effects of a block, and how many there are.
+fn payments(account: &AccountId, effects: &[Effect]) -> (Vec<ProvedPayment>, u64) {
     let log: Log = effects.iter().map(Effect::leaf).collect();
     let size = log.len();
-    let payment = |(index, effect): (u64, &Effect)| {
-        let Effect::Posting(posting) = effect else {
-            return None;
-        };
-        if !is_of(account, posting) {
-            return None;
-        }
+    let own = |(index, effect): (u64, &Effect)| match effect {
+        Effect::Posting(posting) if is_of(account, posting) => Some((index, *posting)),
+        _ => None,
+    };
+    let all = (0u64..).zip(effects).filter_map(own);
+    let in_all = all.clone().count() as u64;
+    let payment = |(index, posting)| {
         let proof = log.inclusion_proof(index, size).ok()?;
         Some(ProvedPayment {
-            posting: *posting,
+            posting,
             proof: Hex(codec::encode(&EffectProof { index, size, proof })),
         })
     };
-    let all = (0u64..).zip(effects).filter_map(payment);
-    all.take(PAYMENTS).collect()
+    let first = all.take(PAYMENTS).filter_map(payment);
+    (first.collect(), in_all)
 }
 
 #[cfg(test)]
@@ -106,13 +108,15 @@ mod tests {
     #[test]
     fn only_payments_of_the_account_are_proved() {
         let account = AccountId([1; 32]);
-        let proved = payments(&account, &effects(account));
+        let (proved, in_all) = payments(&account, &effects(account));
+        assert_eq!(in_all, 1);
         let [only] = &proved[..] else {
             panic!("{proved:?}");
         };
         let proof: EffectProof = codec::decode(&only.proof.0, 4_096).unwrap();
         assert_eq!((proof.index, proof.size), (2, 3));
         let many = vec![effects(account)[2].clone(); PAYMENTS + 9];
-        assert_eq!(payments(&account, &many).len(), PAYMENTS);
+        let (proved, in_all) = payments(&account, &many);
+        assert_eq!((proved.len(), in_all), (PAYMENTS, PAYMENTS as u64 + 9));
     }
 }

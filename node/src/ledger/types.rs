@@ -186,8 +186,13 @@ pub struct PaymentProof {
     pub certificate: Hex,
     /// Validators of its height.
     pub validators: Hex,
-    /// The payments, in the order of the block.
+    /// The payments, in the order of the block; the first 256 where there are more.
     pub payments: Vec<ProvedPayment>,
+    /// How many payments of the account the block has, as the node counts that made this: the proof
+    /// shows that those above are among them, and not that there are no others. `None` in proofs of
+    /// before this was told.
+    #[serde(default)]
+    pub in_all: Option<u64>,
 }
 
 /// A payment in a block.

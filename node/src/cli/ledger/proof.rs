@@ -199,7 +199,19 @@ fn told(proof: &PaymentProof) -> String {
             ("ORDER", &|p| text::or_dash(p.posting.order)),
         ],
     );
-    head + &table
+    head + &table + &left_out(proof)
+}
+
+/// The payments of the block that the proof does not cover, by the word of who made it.
+fn left_out(proof: &PaymentProof) -> String {
+    let shown = proof.payments.len() as u64;
+    match proof.in_all {
+        Some(in_all) if in_all > shown => format!(
+            "these are the first {shown} of {in_all} payments of the account in this block, as the \
+             node counts that made the proof; the others are not proved here\n"
+        ),
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]
@@ -304,6 +316,7 @@ mod tests {
             certificate: Hex(codec::encode(&certify(&header))),
             validators: Hex(codec::encode(&set())),
             payments: [(pay(5), 0), (pay(7), 2)].map(payment).into(),
+            in_all: Some(2),
         }
     }
 
@@ -313,7 +326,19 @@ mod tests {
         let json = serde_json::to_string(&good()).unwrap();
         let back: PaymentProof = serde_json::from_str(&json).unwrap();
         verify_payments(&back, NETWORK, &set()).unwrap();
-        let told = told(&back);
+        let told = super::told(&back);
+        assert!(!told.contains("first"), "{told}");
+        let some = PaymentProof {
+            in_all: Some(300),
+            ..good()
+        };
+        verify_payments(&some, NETWORK, &set()).unwrap();
+        let part = super::told(&some);
+        assert!(part.contains("the first 2 of 300 payments"), "{part}");
+        let old = json.replace(",\"in_all\":2", "");
+        assert_ne!(old, json);
+        let old: PaymentProof = serde_json::from_str(&old).unwrap();
+        assert_eq!((old.in_all, super::told(&old)), (None, told.clone()));
         assert!(
             told.contains("0.000007") && told.contains("release"),
             "{told}"
