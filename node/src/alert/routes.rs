@@ -1,10 +1,12 @@
 //! Alerts.
 
 use super::types::{AlertList, AlertTried};
+use crate::api::ApiError;
 use crate::api::document::Routes;
-use crate::api::extract::{Lines, Listed, Reply};
+use crate::api::document::parts::Parted;
+use crate::api::extract::{Lines, Params, Whole};
+use crate::api::page::{Page, Window};
 use crate::backend::Node;
-use axum::Json;
 use axum::extract::State;
 
 /// Addresses of this noun.
@@ -22,10 +24,17 @@ pub(crate) fn routes() -> Routes<Node> {
         )
 }
 
-async fn list(State(node): State<Node>) -> Reply<AlertList> {
-    node.parts.alerts.list().await.map(Json)
+async fn list(
+    State(node): State<Node>,
+    Params(window): Params<Window>,
+) -> Result<Parted<AlertList>, ApiError> {
+    let asked = window.of("alerts")?;
+    let AlertList { open, ways } = node.parts.alerts.list().await?;
+    let Page { lines, next } = asked.of_all(open, |alert| alert.number.to_be_bytes());
+    let open = lines;
+    Ok(Parted(AlertList { open, ways }, next))
 }
 
-async fn test(State(node): State<Node>) -> Listed<AlertTried> {
+async fn test(State(node): State<Node>) -> Whole<AlertTried> {
     node.parts.alerts.test().await.map(Lines)
 }

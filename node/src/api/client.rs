@@ -7,6 +7,7 @@ mod upgrade;
 
 use super::idempotency;
 use super::limits::BLOCK_WAIT;
+use super::page::NEXT;
 use super::{ApiError, ErrorCode};
 use futures::{Stream, StreamExt as _};
 use http_body_util::combinators::UnsyncBoxBody;
@@ -57,6 +58,25 @@ impl Client {
     /// `GET` of JSON; `path` begins after `/api/v1`.
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ApiError> {
         json(self.send(Method::GET, path, None, empty(), None).await?).await
+    }
+    /// `GET` of a list to its end, page by page; `path` has a limit, and may have the place behind
+    /// which it begins as its last parameter.
+    pub async fn all<T: DeserializeOwned>(&self, path: &str) -> Result<Vec<T>, ApiError> {
+        let list = path.split_once("&after=").map_or(path, |(list, _)| list);
+        let (mut lines, mut at) = (Vec::new(), path.to_owned());
+        loop {
+            let answer = self.send(Method::GET, &at, None, empty(), None).await?;
+            let next = answer
+                .headers()
+                .get(NEXT)
+                .and_then(|next| next.to_str().ok());
+            let next = next.map(|next| format!("{list}&after={next}"));
+            lines.extend(json::<Vec<T>>(answer).await?);
+            match next {
+                Some(next) => at = next,
+                None => return Ok(lines),
+            }
+        }
     }
     /// `POST` of JSON, under an idempotency key if given.
     pub async fn post<T: DeserializeOwned>(

@@ -1,6 +1,7 @@
 //! Request parts whose refusals have the API's shape and name the parts sent.
 
 use super::intake::whole;
+use super::page::Page;
 use super::{ApiError, ErrorCode, words};
 use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
@@ -12,10 +13,13 @@ use serde::de::DeserializeOwned;
 /// A JSON answer or a failure.
 pub(crate) type Reply<T> = Result<Json<T>, ApiError>;
 
-/// The lines of a list or a failure.
-pub(crate) type Listed<T> = Result<Lines<T>, ApiError>;
+/// Lines of a list that can grow, or a failure.
+pub(crate) type Listed<T> = Result<Page<T>, ApiError>;
 
-/// The lines of a list.
+/// All lines of a list or a failure.
+pub(crate) type Whole<T> = Result<Lines<T>, ApiError>;
+
+/// All lines of a list.
 pub(crate) struct Lines<T>(pub(crate) Vec<T>);
 
 impl<T: Serialize> IntoResponse for Lines<T> {
@@ -25,12 +29,10 @@ impl<T: Serialize> IntoResponse for Lines<T> {
 }
 
 /// Lines of a list at the most.
-const LIST: usize = 1_000;
+pub(super) const LIST: usize = 1_000;
 
-/// How many lines a request gets: what it asks for, 20 if it does not say, [`LIST`] at the most.
-pub(crate) fn lines(limit: Option<u32>) -> usize {
-    limit.map_or(20, |n| LIST.min(n as usize))
-}
+/// How many lines a request gets of a list without end, if it does not say.
+pub(crate) const FEW: u32 = 20;
 
 /// A JSON body.
 pub(crate) struct Body<T>(pub(crate) T);

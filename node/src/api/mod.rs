@@ -23,6 +23,7 @@ pub(crate) mod host;
 pub(crate) mod idempotency;
 pub(crate) mod intake;
 pub(crate) mod limits;
+pub(crate) mod page;
 pub(crate) mod peer;
 mod rates;
 pub mod scope;

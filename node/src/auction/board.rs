@@ -5,6 +5,8 @@
 //! the new ones, of which each is read and decoded once.
 
 use super::recent::{Recent, Wanted};
+use crate::api::Answer;
+use crate::api::page::{self, Asked};
 use crate::api::types::{AuctionKind, AuctionSummary};
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::record::ausubel::ClearingRecord;
@@ -14,6 +16,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Auctions kept; the oldest go first.
 pub(crate) const KEPT: usize = 4_096;
+
+/// The key of a place in a list, ascending from the newest on.
+pub(crate) fn key((height, position): Place) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..8].copy_from_slice(&(!height).to_be_bytes());
+    key[8..].copy_from_slice(&(!position).to_be_bytes());
+    key
+}
+
+/// The place of such a key.
+pub(crate) fn place(key: [u8; 12]) -> Place {
+    let (mut height, mut position) = ([0; 8], [0; 4]);
+    height.copy_from_slice(&key[..8]);
+    position.copy_from_slice(&key[8..]);
+    (!u64::from_be_bytes(height), !u32::from_be_bytes(position))
+}
 
 /// The last sale of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +136,32 @@ impl Board {
             .collect()
     }
 
+    /// The part that is asked for of all auctions, newest first; of one class if named.
+    ///
+    /// # Errors
+    /// What follows the place asked for has left the board.
+    pub(super) fn page(
+        &self,
+        class: Option<&ClassId>,
+        asked: &Asked,
+    ) -> Answer<page::Page<AuctionSummary>> {
+        let behind = asked.behind()?;
+        let inner = self.inner();
+        let oldest = inner.lines.front().map(|(place, ..)| key(*place));
+        // A place is told only if something follows it, so that this one has left.
+        if behind.is_some_and(|behind| oldest.is_none_or(|oldest| behind >= oldest)) {
+            return Err(page::stale());
+        }
+        let wanted = inner.lines.iter().rev().filter(|(place, classes, _)| {
+            class.is_none_or(|class| classes.contains(class))
+                && behind.is_none_or(|behind| key(*place) > behind)
+        });
+        let lines = wanted.take(asked.most.saturating_add(1));
+        let lines = lines.map(|(place, _, line)| (key(*place), line.clone()));
+        let page = asked.cut(lines.collect(), |(key, _)| *key);
+        Ok(page.map(|(_, line)| line))
+    }
+
     fn inner(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -126,6 +170,7 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::ErrorCode;
     use crate::auction::types::tests::{LARGE, SMALL, clearing, decision, lines};
 
     #[test]
@@ -155,6 +200,60 @@ mod tests {
         assert_eq!(found, std::slice::from_ref(&newest.id));
         assert_eq!(board.beginning("").len(), 2);
         assert!(board.beginning("x").is_empty());
+    }
+
+    /// Ids of all auctions of a class, page by page; before each page so many newer ones come.
+    fn walked(board: &Board, class: Option<&ClassId>, newer: u64) -> Vec<u64> {
+        let (mut heights, mut after, mut next) = (Vec::new(), None, 1_000);
+        loop {
+            let asked = Asked::of(&["auctions"], Some(3), after.as_deref()).unwrap();
+            let page = board.page(class, &asked).unwrap();
+            heights.extend(page.lines.iter().map(|line| line.height));
+            after = page.next;
+            if after.is_none() {
+                return heights;
+            }
+            for _ in 0..newer {
+                board.add(lines(&[((next, 0), clearing(SMALL, next, 80))]));
+                next += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn auctions_come_by_pages_also_while_new_ones_do() {
+        let board = Board::default();
+        for height in 1..=10 {
+            let small = ((height, 0), clearing(SMALL, height, 80));
+            board.add(lines(&[small, ((height, 1), clearing(LARGE, height, 40))]));
+        }
+        let all: Vec<_> = (1..=10).rev().collect();
+        assert_eq!(walked(&board, Some(&LARGE), 0), all);
+        assert_eq!(walked(&board, Some(&SMALL), 5), all);
+        let twice: Vec<_> = (1..=10).rev().flat_map(|height| [height, height]).collect();
+        let newest = board.newest(None, usize::MAX).len() - twice.len();
+        assert_eq!(walked(&board, None, 0)[newest..], twice);
+    }
+
+    #[test]
+    fn a_place_whose_followers_have_left_is_told_of() {
+        let board = Board::default();
+        board.add(lines(&[
+            ((1, 0), clearing(SMALL, 1, 80)),
+            ((2, 0), clearing(SMALL, 2, 80)),
+        ]));
+        let first = Asked::of(&["auctions"], Some(1), None).unwrap();
+        let next = board.page(None, &first).unwrap().next.unwrap();
+        let second = Asked::of(&["auctions"], Some(1), Some(&next)).unwrap();
+        let page = board.page(None, &second).unwrap();
+        assert_eq!((page.lines[0].height, page.next), (1, None));
+        for height in 0..KEPT as u64 {
+            let place = (100 + height, 0);
+            board.add(lines(&[(place, clearing(LARGE, place.0, 40))]));
+        }
+        let error = board.page(None, &second).err().unwrap();
+        assert_eq!(error.code, ErrorCode::Usage);
+        assert!(error.message.contains("not kept"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use crate::api::Answer;
 use crate::api::ApiError;
+use crate::api::page::{Asked, Page};
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof, Hex};
 use crate::auction::EFFECT_BYTES;
 use crate::auction::board::{KEPT, Place};
@@ -115,14 +116,28 @@ impl NodeBackend {
         limit: usize,
     ) -> Answer<Vec<AuctionSummary>> {
         self.catch_up().await?;
-        let class = match class {
-            None => None,
-            Some(name) => {
-                let id = move |core: &Core| class_named(core.state(), &name).map(|c| c.key.id());
-                Some(self.query(id).await??)
-            }
-        };
+        let class = self.class_of(class).await?;
         Ok(self.board.newest(class.as_ref(), limit))
+    }
+
+    /// The part of them that is asked for.
+    pub(crate) async fn auctions_asked(
+        &self,
+        class: Option<String>,
+        asked: &Asked,
+    ) -> Answer<Page<AuctionSummary>> {
+        self.catch_up().await?;
+        let class = self.class_of(class).await?;
+        self.board.page(class.as_ref(), asked)
+    }
+
+    /// The class of a name, if one is named.
+    async fn class_of(&self, name: Option<String>) -> Answer<Option<ClassId>> {
+        let Some(name) = name else {
+            return Ok(None);
+        };
+        let id = move |core: &Core| class_named(core.state(), &name).map(|c| c.key.id());
+        self.query(id).await?.map(Some)
     }
 
     /// The whole id of the auction that a text means: its id, or how that of one of the last ones

@@ -2,7 +2,8 @@
 
 use super::types::{AuctionProof, AuctionSummary};
 use crate::api::document::Routes;
-use crate::api::extract::{Lines, Listed, Params, Place, Reply, lines};
+use crate::api::extract::{FEW, Listed, Params, Place, Reply};
+use crate::api::page::Asked;
 use crate::backend::Node;
 use axum::Json;
 use axum::extract::State;
@@ -28,14 +29,20 @@ struct Which {
     class: Option<String>,
     /// Lines at the most; 20 without it, and never more than 1,000.
     limit: Option<u32>,
+    /// The header `gridbay-next` of the answer behind which these lines begin.
+    #[param(min_length = 1, max_length = 528)]
+    after: Option<String>,
 }
 
 async fn auctions(
     State(node): State<Node>,
     Params(which): Params<Which>,
 ) -> Listed<AuctionSummary> {
-    let limit = lines(which.limit);
-    node.auctions(which.class, limit).await.map(Lines)
+    let mut list = vec!["auctions"];
+    list.extend(which.class.as_deref());
+    let limit = which.limit.unwrap_or(FEW);
+    let asked = Asked::of(&list, Some(limit), which.after.as_deref())?;
+    node.auctions_asked(which.class, &asked).await
 }
 
 async fn auction(State(node): State<Node>, Place(id): Place<String>) -> Reply<AuctionProof> {

@@ -18,12 +18,18 @@ use gridbay_protocol::units::Price;
 impl NodeBackend {
     /// Own bids that are not over, newest first.
     pub async fn bids(&self) -> Answer<Vec<StandingBid>> {
+        let lines = self.standing().await?;
+        Ok(lines.into_iter().map(|(_, line)| line).collect())
+    }
+
+    /// The same, each with the time at which its job was accepted.
+    pub(crate) async fn standing(&self) -> Answer<Vec<(u64, StandingBid)>> {
         let lines = self.query(|core| {
             let orders = core.buyer().orders();
             let lines = orders.filter_map(|(key, agent)| line(core, key, agent));
             let mut lines: Vec<(u64, StandingBid)> = lines.collect();
             lines.sort_by_key(|(accepted, _)| std::cmp::Reverse(*accepted));
-            lines.into_iter().map(|(_, line)| line).collect()
+            lines
         });
         lines.await
     }

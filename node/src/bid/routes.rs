@@ -2,7 +2,8 @@
 
 use super::types::{AmendRequest, BidAdvice, BidWish, StandingBid};
 use crate::api::document::Routes;
-use crate::api::extract::{Body, Lines, Listed, Place, Reply};
+use crate::api::extract::{Body, Listed, Params, Place, Reply};
+use crate::api::page::Window;
 use crate::backend::Node;
 use axum::Json;
 use axum::extract::State;
@@ -23,8 +24,17 @@ async fn suggest(State(node): State<Node>, Body(wish): Body<BidWish>) -> Reply<B
     node.suggest(wish).await.map(Json)
 }
 
-async fn list(State(node): State<Node>) -> Listed<StandingBid> {
-    node.bids().await.map(Lines)
+async fn list(State(node): State<Node>, Params(window): Params<Window>) -> Listed<StandingBid> {
+    let asked = window.of("bids")?;
+    let all = node.standing().await?;
+    let newest_first = |(accepted_ms, bid): &(u64, StandingBid)| {
+        [
+            &(!accepted_ms).to_be_bytes()[..],
+            bid.id.as_str().as_bytes(),
+        ]
+        .concat()
+    };
+    Ok(asked.of_all(all, newest_first).map(|(_, bid)| bid))
 }
 
 async fn amend(

@@ -12,7 +12,11 @@ use clap::Subcommand;
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum AlertsCommand {
     /// List what was told and is not over, and how each way fares
-    List,
+    List {
+        /// The oldest of them, so many at the most
+        #[arg(long, value_name = "COUNT")]
+        limit: Option<u32>,
+    },
     /// Send a test by each way of the settings `alerts`
     Test,
 }
@@ -22,8 +26,9 @@ impl AlertsCommand {
         at.wait(async {
             let client = at.client()?;
             match self {
-                AlertsCommand::List => {
-                    let all = client.get("/alerts").await;
+                AlertsCommand::List { limit } => {
+                    let most = limit.map_or_else(String::new, |most| format!("?limit={most}"));
+                    let all = client.get(&format!("/alerts{most}")).await;
                     let all: AlertList = all.during("no list of alerts")?;
                     at.tell(&all, page)?;
                     Ok(Exit::OK)

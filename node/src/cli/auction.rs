@@ -21,7 +21,7 @@ use super::context::Context;
 use super::error::{CliError, During as _, chain};
 use super::exit::Exit;
 use super::files::escape;
-use super::listing::Again;
+use super::listing::Newest;
 use super::meant::Meant;
 use super::text::or_dash;
 use crate::api::client::Client;
@@ -49,11 +49,8 @@ pub(super) enum AuctionCommand {
         /// Of one class only
         #[arg(long)]
         class: Option<String>,
-        /// How many
-        #[arg(long, default_value_t = 20)]
-        limit: usize,
         #[command(flatten)]
-        again: Again,
+        newest: Newest,
     },
     /// Show offers, bids, winners and payments of an auction
     Show {
@@ -191,14 +188,10 @@ impl AuctionCommand {
         at.wait(async {
             let client = at.client()?;
             match self {
-                AuctionCommand::List {
-                    class,
-                    limit,
-                    again,
-                } => {
-                    let path = listed(limit, class.as_deref());
-                    at.shown(again.watch, async || list(at, &client, &path).await)
-                        .await
+                AuctionCommand::List { class, newest } => {
+                    let class = filter(class.as_deref());
+                    let what = ("/auctions", &class[..], "no list of auctions");
+                    newest.of(at, &client, what, list).await
                 }
                 AuctionCommand::Show { id } => show(at, &client, &id).await,
                 AuctionCommand::Verify { ids, genesis } => verify(at, &client, &ids, genesis).await,
@@ -207,36 +200,32 @@ impl AuctionCommand {
     }
 }
 
-/// The address of a list.
-fn listed(limit: usize, class: Option<&str>) -> String {
-    let class = class.map_or(String::new(), |class| format!("&class={}", escape(class)));
-    format!("/auctions?limit={limit}{class}")
+/// The part of an address that asks for one class.
+fn filter(class: Option<&str>) -> String {
+    class.map_or_else(String::new, |class| format!("&class={}", escape(class)))
 }
 
-async fn list(at: &Context, client: &Client, path: &str) -> Result<(), CliError> {
-    let auctions: Vec<AuctionSummary> = client.get(path).await.during("no list of auctions")?;
-    at.show(&auctions, |auctions| {
-        let mut table = Table::new(&[
-            "AUCTION", "KIND", "CLASS", ">HEIGHT", ">SLOT", ">UNITS", ">BIDS", ">WON", ">SOLD",
-            ">PAID", ">PRICE/H",
+fn list(auctions: &[AuctionSummary]) -> String {
+    let mut table = Table::new(&[
+        "AUCTION", "KIND", "CLASS", ">HEIGHT", ">SLOT", ">UNITS", ">BIDS", ">WON", ">SOLD",
+        ">PAID", ">PRICE/H",
+    ]);
+    for a in auctions {
+        table.row([
+            a.id.clone(),
+            a.kind.name().to_owned(),
+            a.class.clone(),
+            a.height.to_string(),
+            a.slot.to_string(),
+            a.units.to_string(),
+            a.bids.to_string(),
+            a.winners.to_string(),
+            a.sold.to_string(),
+            a.paid.to_string(),
+            or_dash(a.price),
         ]);
-        for a in auctions {
-            table.row([
-                a.id.clone(),
-                a.kind.name().to_owned(),
-                a.class.clone(),
-                a.height.to_string(),
-                a.slot.to_string(),
-                a.units.to_string(),
-                a.bids.to_string(),
-                a.winners.to_string(),
-                a.sold.to_string(),
-                a.paid.to_string(),
-                or_dash(a.price),
-            ]);
-        }
-        table.render()
-    })
+    }
+    table.render()
 }
 
 async fn show(at: &Context, client: &Client, id: &Meant) -> Result<(), CliError> {
@@ -311,9 +300,9 @@ mod tests {
 
     #[test]
     fn a_class_is_one_value_of_the_address_whatever_its_name() {
-        assert_eq!(listed(20, None), "/auctions?limit=20");
-        assert_eq!(listed(1, Some("small")), "/auctions?limit=1&class=small");
-        let odd = listed(5, Some("a&limit=1 b#?%"));
-        assert_eq!(odd, "/auctions?limit=5&class=a%26limit%3D1%20b%23%3F%25");
+        assert_eq!(filter(None), "");
+        assert_eq!(filter(Some("small")), "&class=small");
+        let odd = filter(Some("a&limit=1 b#?%"));
+        assert_eq!(odd, "&class=a%26limit%3D1%20b%23%3F%25");
     }
 }

@@ -6,6 +6,7 @@ mod logs;
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
+use super::listing::PAGE;
 use super::meant::Meant;
 use super::run::follow::{Follower, Output};
 use super::run::{cause, end_line, exit_of};
@@ -154,7 +155,9 @@ async fn list(
     all: bool,
     limit: Option<usize>,
 ) -> Result<(), CliError> {
-    let jobs = client.get(&format!("/jobs?all={all}")).await;
+    let few = limit.filter(|few| *few <= PAGE);
+    let few = few.map_or_else(String::new, |few| format!("&limit={few}"));
+    let jobs = client.get(&format!("/jobs?all={all}{few}")).await;
     let jobs: Vec<JobRecord> = jobs.during("no list of jobs")?;
     let jobs = latest(jobs, limit);
     at.show(&jobs, |jobs| {

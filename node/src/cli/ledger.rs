@@ -9,7 +9,7 @@ use super::chain::walk;
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
-use super::listing::Again;
+use super::listing::Newest;
 use super::meant::Meant;
 use super::once::{Deed, Once};
 use super::text;
@@ -77,11 +77,8 @@ pub(super) enum LedgerCommand {
         /// Account, or name of a founding member [default: this node's]
         #[arg(long)]
         account: Option<Meant>,
-        /// How many
-        #[arg(long, default_value_t = 20)]
-        limit: usize,
         #[command(flatten)]
-        again: Again,
+        newest: Newest,
     },
     /// Prove an account's payments in a block to somebody who does not trust this node
     Proof {
@@ -148,14 +145,10 @@ impl LedgerCommand {
                     transfer(at, &client, &once, &request).await
                 }
                 LedgerCommand::Close { to, once } => close(at, &client, &once, &to).await,
-                LedgerCommand::History {
-                    account,
-                    limit,
-                    again,
-                } => {
-                    let path = format!("/ledger/history?limit={limit}{}", of(account, '&'));
-                    at.shown(again.watch, async || history(at, &client, &path).await)
-                        .await
+                LedgerCommand::History { account, newest } => {
+                    let account = of(account, '&');
+                    let what = ("/ledger/history", &account[..], "no statement");
+                    newest.of(at, &client, what, history).await
                 }
                 LedgerCommand::Proof {
                     height,
@@ -246,23 +239,20 @@ async fn close(at: &Context, client: &Client, once: &Once, to: &Meant) -> Result
     })
 }
 
-async fn history(at: &Context, client: &Client, path: &str) -> Result<(), CliError> {
-    let lines: Vec<Movement> = client.get(path).await.during("no statement")?;
-    at.show(&lines, |lines| {
-        Table::of(
-            lines,
-            &[
-                (">HEIGHT", &|l| l.height.to_string()),
-                ("TIME", &|l| text::ago(l.time_ms)),
-                (">AMOUNT", &|l| l.amount.to_string()),
-                ("REASON", &|l| {
-                    format!("{:?}", l.reason).to_ascii_lowercase()
-                }),
-                ("ORDER", &|l| text::or_dash(l.order)),
-                ("OTHER SIDE", &|l| l.other.clone()),
-            ],
-        )
-    })
+fn history(lines: &[Movement]) -> String {
+    Table::of(
+        lines,
+        &[
+            (">HEIGHT", &|l| l.height.to_string()),
+            ("TIME", &|l| text::ago(l.time_ms)),
+            (">AMOUNT", &|l| l.amount.to_string()),
+            ("REASON", &|l| {
+                format!("{:?}", l.reason).to_ascii_lowercase()
+            }),
+            ("ORDER", &|l| text::or_dash(l.order)),
+            ("OTHER SIDE", &|l| l.other.clone()),
+        ],
+    )
 }
 
 async fn bank(at: &Context, client: &Client) -> Result<(), CliError> {

@@ -8,12 +8,50 @@ use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// Lines in one answer of the node at the most.
+pub(super) const PAGE: usize = 1_000;
+
 /// Whether a list is shown again.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct Again {
     /// Show the list again every two seconds
     #[arg(long)]
     pub(super) watch: bool,
+}
+
+/// How much of a list without end is shown.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct Newest {
+    /// How many
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
+    limit: usize,
+    /// All that the node knows
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    #[command(flatten)]
+    again: Again,
+}
+
+impl Newest {
+    /// Shows the list of an address; `filter` begins with an ampersand if there is one.
+    pub(super) async fn of<T: DeserializeOwned + Serialize>(
+        &self,
+        at: &Context,
+        client: &Client,
+        (path, filter, what): (&str, &str, &str),
+        table: impl Fn(&[T]) -> String,
+    ) -> Result<(), CliError> {
+        let most = if self.all { PAGE } else { self.limit };
+        let path = format!("{path}?limit={most}{filter}");
+        let look = async || {
+            let lines: Vec<T> = match self.all {
+                true => client.all(&path).await.during(what)?,
+                false => client.get(&path).await.during(what)?,
+            };
+            at.show(&lines, |lines| table(lines))
+        };
+        at.shown(self.again.watch, look).await
+    }
 }
 
 /// How much of a list is shown.

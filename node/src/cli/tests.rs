@@ -77,7 +77,7 @@ const SHOWN: [&str; 11] = [
     "gridbay ledger history -o csv",
 ];
 /// Lines of those who keep the books.
-const OPERATORS: [&str; 22] = [
+const OPERATORS: [&str; 25] = [
     "gridbay init",
     "gridbay init --name ada --join invitation",
     "gridbay init --name ada --address /ip4/192.0.2.7/tcp/7411 --endowment 500",
@@ -95,6 +95,9 @@ const OPERATORS: [&str; 22] = [
     "gridbay user list",
     "gridbay user remove ann",
     "gridbay alerts list -o json",
+    "gridbay alerts list --limit 5",
+    "gridbay auction list --all --class small",
+    "gridbay ledger history --all",
     "gridbay alerts test",
     "gridbay audit --since 7d -o json",
     "gridbay ledger statement --from 2026-11-01 --to 2026-12-01 -o csv",

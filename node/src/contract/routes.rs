@@ -2,7 +2,8 @@
 
 use super::types::{Contract, ContractWord};
 use crate::api::document::Routes;
-use crate::api::extract::{Lines, Listed, Place, Reply, parse};
+use crate::api::extract::{Listed, Params, Place, Reply, parse};
+use crate::api::page::Window;
 use crate::backend::Node;
 use axum::Json;
 use axum::extract::State;
@@ -23,8 +24,10 @@ pub(crate) fn routes() -> Routes<Node> {
         )
 }
 
-async fn list(State(node): State<Node>) -> Listed<Contract> {
-    node.contracts().await.map(Lines)
+async fn list(State(node): State<Node>, Params(window): Params<Window>) -> Listed<Contract> {
+    let asked = window.of("contracts")?;
+    let all = node.contracts().await?;
+    Ok(asked.of_all(all, |one| one.contract.0))
 }
 
 async fn sign(State(node): State<Node>, Place(id): Place<String>) -> Reply<Contract> {

@@ -2,7 +2,7 @@
 
 use super::Finding;
 use crate::api::document::Routes;
-use crate::api::extract::{Lines, Listed};
+use crate::api::extract::{Lines, Whole};
 use crate::backend::Node;
 use axum::extract::State;
 
@@ -15,6 +15,6 @@ pub(crate) fn routes() -> Routes<Node> {
     )
 }
 
-async fn doctor(State(node): State<Node>) -> Listed<Finding> {
+async fn doctor(State(node): State<Node>) -> Whole<Finding> {
     node.doctor().await.map(Lines)
 }

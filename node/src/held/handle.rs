@@ -2,6 +2,7 @@
 
 use super::types::{ClusterRecord, ClusterRequest, Guest, HeldRank, Runtime};
 use crate::api::Answer;
+use crate::api::page::{Asked, Page};
 use crate::api::types::{How, JobId, JobRecord, JobRequest};
 use crate::backend::failure::usage;
 use crate::backend::{NodeBackend, wall_ms};
@@ -51,6 +52,16 @@ impl NodeBackend {
     pub(crate) async fn clusters(&self, all: bool) -> Answer<Vec<ClusterRecord>> {
         let jobs = self.jobs(all).await?.into_iter().filter(is_cluster);
         Ok(jobs.map(|job| self.shown(job)).collect())
+    }
+
+    /// The part of them that is asked for.
+    pub(crate) async fn clusters_asked(
+        &self,
+        all: bool,
+        asked: &Asked,
+    ) -> Answer<Page<ClusterRecord>> {
+        let page = self.jobs_asked(all, asked, is_cluster).await?;
+        Ok(page.map(|job| self.shown(job)))
     }
 
     /// One cluster.

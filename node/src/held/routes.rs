@@ -5,7 +5,8 @@ use super::types::{ClusterKey, ClusterRecord, ClusterRequest, Enter, Guest, Rank
 use crate::api::ApiError;
 use crate::api::document::Routes;
 use crate::api::document::parts::{Made, Null, Switched};
-use crate::api::extract::{Body, Lines, Listed, Params, Place, Reply};
+use crate::api::extract::{Body, Listed, Params, Place, Reply};
+use crate::api::page::Asked;
 use crate::backend::Node;
 use crate::job::routes::fresh_id;
 use axum::Json;
@@ -52,11 +53,18 @@ pub(crate) fn routes() -> Routes<Node> {
 struct Which {
     /// Present in any form: those that ended too.
     all: Option<String>,
+    /// Lines at the most; all without it, and never more than 1,000.
+    limit: Option<u32>,
+    /// The header `gridbay-next` of the answer behind which these lines begin.
+    #[param(min_length = 1, max_length = 528)]
+    after: Option<String>,
 }
 
 async fn list(State(node): State<Node>, Params(which): Params<Which>) -> Listed<ClusterRecord> {
     let all = which.all.is_some_and(|text| text != "false");
-    node.clusters(all).await.map(Lines)
+    let filter = if all { "all" } else { "open" };
+    let asked = Asked::of(&["clusters", filter], which.limit, which.after.as_deref())?;
+    node.clusters_asked(all, &asked).await
 }
 
 async fn new(

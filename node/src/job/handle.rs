@@ -28,14 +28,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Records made in one look at the core.
-const BATCH: usize = 64;
+pub(super) const BATCH: usize = 64;
 /// Digits by which a job can be named at the least.
 const SHORTEST: usize = 8;
 /// Files listed in one record at the most.
 const FILES: usize = 10_000;
 
 /// A record that lacks its files, and where those would be.
-struct Draft {
+pub(super) struct Draft {
     record: JobRecord,
     key: OrderKey,
     outputs: Vec<String>,
@@ -52,47 +52,6 @@ impl NodeBackend {
         records
             .pop()
             .ok_or_else(|| not_found("no such job", "try again"))
-    }
-
-    /// Own jobs, newest first; those that ended only if `all`.
-    pub async fn jobs(&self, all: bool) -> Answer<Vec<JobRecord>> {
-        let (_, records) = self.some_jobs(all, 0, usize::MAX).await?;
-        Ok(records)
-    }
-
-    /// How many own jobs there are, and those after the first `skip`, at most `most` of them; like
-    /// [`NodeBackend::jobs`] otherwise.
-    pub(crate) async fn some_jobs(
-        &self,
-        all: bool,
-        skip: usize,
-        most: usize,
-    ) -> Answer<(usize, Vec<JobRecord>)> {
-        let keys = self.query(move |core| {
-            let orders = core.buyer().orders();
-            let wanted = orders.filter(|(_, agent)| all || agent.finish().is_none());
-            let mut keys: Vec<_> = wanted.map(|(k, a)| (a.order().accepted_ms, *k)).collect();
-            keys.sort_unstable_by(|a, b| b.cmp(a));
-            keys
-        });
-        let mut keys = keys.await?;
-        let in_all = keys.len();
-        keys.drain(..skip.min(in_all));
-        keys.truncate(most);
-        let mut records = Vec::with_capacity(keys.len());
-        for keys in keys.chunks(BATCH) {
-            let keys = keys.to_vec();
-            let drafts = self.query(move |core| {
-                let agent = |key: OrderKey| Some(draft(core, key, core.buyer().order(&key)?));
-                keys.into_iter()
-                    .filter_map(|(_, key)| agent(key))
-                    .collect::<Vec<_>>()
-            });
-            records.extend(self.with_files(drafts.await?).await?);
-        }
-        // One that ended between the two looks is no open job any more.
-        records.retain(|record| all || !record.state.is_final());
-        Ok((in_all, records))
     }
 
     /// Where a file that a rank brought back lies. `path` stays inside the job's folder.
@@ -116,7 +75,7 @@ impl NodeBackend {
         }
     }
 
-    async fn with_files(&self, drafts: Vec<Draft>) -> Answer<Vec<JobRecord>> {
+    pub(super) async fn with_files(&self, drafts: Vec<Draft>) -> Answer<Vec<JobRecord>> {
         let orders = self.parts.orders.clone();
         let filled = tokio::task::spawn_blocking(move || {
             let fill = |mut draft: Draft| {
@@ -170,7 +129,7 @@ pub(crate) fn record(core: &Core, key: &OrderKey, agent: &OrderAgent) -> JobReco
 }
 
 /// Everything about a job but its files.
-fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
+pub(super) fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
     let seconds = |slots| seconds(slots, policy.slot_ms());

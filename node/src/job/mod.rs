@@ -3,6 +3,7 @@
 mod attempts;
 mod files;
 pub(crate) mod handle;
+mod listed;
 pub(crate) mod logs;
 mod named;
 pub(crate) mod reason;

@@ -5,7 +5,8 @@ use super::logs::Output;
 use super::types::{JobId, JobRecord, JobRequest, Stream, Why};
 use crate::api::document::Routes;
 use crate::api::document::parts::{Made, Octets};
-use crate::api::extract::{Body, Lines, Listed, Params, Place, Reply};
+use crate::api::extract::{Body, Listed, Params, Place, Reply};
+use crate::api::page::Asked;
 use crate::api::scope::Role;
 use crate::api::{ApiError, ErrorCode, idempotency};
 use crate::backend::Node;
@@ -21,7 +22,7 @@ use utoipa::IntoParams;
 /// Addresses of this noun.
 pub(crate) fn routes() -> Routes<Node> {
     Routes::of("jobs")
-        .get("/jobs", "Lists own jobs", list)
+        .get("/jobs", "Lists own jobs, newest first", list)
         .post("/jobs", "Sends an order with its job", submit)
         .get("/jobs/{id}", "Shows an own job", describe)
         .get("/jobs/{id}/why", "Explains the state of a job", why)
@@ -45,6 +46,21 @@ const LOG_PIECE: usize = 256 * 1024;
 struct Which {
     /// Present in any form: those that ended too.
     all: Option<String>,
+    /// Lines at the most; all without it, and never more than 1,000.
+    limit: Option<u32>,
+    /// The header `gridbay-next` of the answer behind which these lines begin.
+    #[param(min_length = 1, max_length = 528)]
+    after: Option<String>,
+}
+
+impl Which {
+    fn all(&self) -> bool {
+        self.all.as_ref().is_some_and(|text| text != "false")
+    }
+    fn asked(&self) -> Result<Asked, ApiError> {
+        let ended = if self.all() { "all" } else { "open" };
+        Asked::of(&["jobs", ended], self.limit, self.after.as_deref())
+    }
 }
 
 async fn list(
@@ -52,11 +68,9 @@ async fn list(
     Extension(actor): Extension<Actor>,
     Params(which): Params<Which>,
 ) -> Listed<JobRecord> {
-    let all = which.all.is_some_and(|text| text != "false");
-    let mut jobs = node.jobs(all).await?;
     let book = &node.parts.projects;
-    jobs.retain(|job| actor.may(book, job.project.as_deref(), Role::Reader));
-    Ok(Lines(jobs))
+    let seen = |job: &JobRecord| actor.may(book, job.project.as_deref(), Role::Reader);
+    node.jobs_asked(which.all(), &which.asked()?, seen).await
 }
 
 async fn submit(

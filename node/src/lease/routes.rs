@@ -4,7 +4,8 @@ use super::types::{LeaseNet, LeaseView};
 use crate::api::ApiError;
 use crate::api::document::Routes;
 use crate::api::document::parts::Switched;
-use crate::api::extract::{Lines, Listed, Params, Place, Reply};
+use crate::api::extract::{Listed, Params, Place, Reply};
+use crate::api::page::Window;
 use crate::backend::Node;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -38,8 +39,10 @@ pub(crate) fn routes() -> Routes<Node> {
         )
 }
 
-async fn list(State(node): State<Node>) -> Listed<LeaseView> {
-    node.leases().await.map(Lines)
+async fn list(State(node): State<Node>, Params(window): Params<Window>) -> Listed<LeaseView> {
+    let asked = window.of("leases")?;
+    let all = node.leases().await?;
+    Ok(asked.of_all(all, |view| view.lease.0))
 }
 
 async fn show(State(node): State<Node>, Place(id): Place<String>) -> Reply<LeaseView> {

@@ -6,7 +6,8 @@ use super::types::{
     TransferRequest, Transferred,
 };
 use crate::api::document::Routes;
-use crate::api::extract::{Body, Lines, Listed, Params, Place, Reply, lines, parse};
+use crate::api::extract::{Body, FEW, Lines, Listed, Params, Place, Reply, Whole, parse};
+use crate::api::page::Asked;
 use crate::api::{ApiError, idempotency};
 use crate::backend::Node;
 use axum::Json;
@@ -69,21 +70,30 @@ const HEADERS: usize = 256;
 struct Whose {
     /// Name of a member, or id of an account or how it begins; that of this node without it.
     account: Option<String>,
-    /// Lines at the most; 20 without it, and never more than 1,000.
-    limit: Option<u32>,
 }
 
-impl Whose {
-    async fn account(&self, node: &Node) -> Result<Option<AccountId>, ApiError> {
-        match &self.account {
-            Some(text) => node.account_meant(text.clone()).await.map(Some),
-            None => Ok(None),
-        }
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct Moves {
+    /// Name of a member, or id of an account or how it begins; that of this node without it.
+    account: Option<String>,
+    /// Lines at the most; 20 without it, and never more than 1,000.
+    limit: Option<u32>,
+    /// The header `gridbay-next` of the answer behind which these lines begin.
+    #[param(min_length = 1, max_length = 528)]
+    after: Option<String>,
+}
+
+async fn meant(node: &Node, account: Option<String>) -> Result<Option<AccountId>, ApiError> {
+    match account {
+        Some(text) => node.account_meant(text).await.map(Some),
+        None => Ok(None),
     }
 }
 
 async fn balance(State(node): State<Node>, Params(whose): Params<Whose>) -> Reply<Balance> {
-    let account = whose.account(&node).await?;
+    let account = meant(&node, whose.account).await?;
     node.balance(account).await.map(Json)
 }
 
@@ -105,10 +115,12 @@ async fn close(
     node.close_account(request).await.map(Json)
 }
 
-async fn history(State(node): State<Node>, Params(whose): Params<Whose>) -> Listed<Movement> {
-    let limit = lines(whose.limit);
-    let account = whose.account(&node).await?;
-    node.history(account, limit).await.map(Lines)
+async fn history(State(node): State<Node>, Params(whose): Params<Moves>) -> Listed<Movement> {
+    let account = meant(&node, whose.account).await?;
+    let named = account.map_or_else(String::new, |account| account.to_hex());
+    let limit = whose.limit.unwrap_or(FEW);
+    let asked = Asked::of(&["history", &named], Some(limit), whose.after.as_deref())?;
+    node.movements(account, &asked).await
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -125,10 +137,7 @@ struct Period {
 }
 
 async fn statement(State(node): State<Node>, Params(asked): Params<Period>) -> Reply<Statement> {
-    let account = match asked.account {
-        Some(text) => Some(node.account_meant(text).await?),
-        None => None,
-    };
+    let account = meant(&node, asked.account).await?;
     let times = (asked.from_ms, asked.to_ms);
     let statement = node.statement_of(account, times, asked.project);
     statement.await.map(Json)
@@ -145,10 +154,7 @@ struct Where {
 }
 
 async fn proof(State(node): State<Node>, Params(asked): Params<Where>) -> Reply<PaymentProof> {
-    let account = match asked.account {
-        Some(text) => Some(node.account_meant(text).await?),
-        None => None,
-    };
+    let account = meant(&node, asked.account).await?;
     node.payment_proof(account, asked.height).await.map(Json)
 }
 
@@ -166,7 +172,7 @@ struct Range {
     limit: Option<u32>,
 }
 
-async fn headers(State(node): State<Node>, Params(range): Params<Range>) -> Listed<SignedHeader> {
+async fn headers(State(node): State<Node>, Params(range): Params<Range>) -> Whole<SignedHeader> {
     let limit = range.limit.map_or(HEADERS, |n| HEADERS.min(n as usize));
     node.headers(range.from, limit).await.map(Lines)
 }
@@ -176,7 +182,7 @@ async fn block(State(node): State<Node>, Place(height): Place<String>) -> Reply<
     node.block(height).await.map(Json)
 }
 
-async fn effects(State(node): State<Node>, Place(height): Place<String>) -> Listed<Effect> {
+async fn effects(State(node): State<Node>, Place(height): Place<String>) -> Whole<Effect> {
     let height = parse(&height, "height")?;
     node.effects(height).await.map(Lines)
 }

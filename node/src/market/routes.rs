@@ -2,7 +2,7 @@
 
 use super::types::{ClassPrice, FindReport, FindRequest};
 use crate::api::document::Routes;
-use crate::api::extract::{Body, Lines, Listed, Reply};
+use crate::api::extract::{Body, Lines, Reply, Whole};
 use crate::backend::Node;
 use axum::Json;
 use axum::extract::State;
@@ -18,6 +18,6 @@ async fn find(State(node): State<Node>, Body(request): Body<FindRequest>) -> Rep
     node.find(request).await.map(Json)
 }
 
-async fn prices(State(node): State<Node>) -> Listed<ClassPrice> {
+async fn prices(State(node): State<Node>) -> Whole<ClassPrice> {
     node.prices().await.map(Lines)
 }

@@ -3,7 +3,7 @@
 use super::quote::Quote;
 use super::types::{Prospect, Want, Wish};
 use crate::api::document::Routes;
-use crate::api::extract::{Body, Lines, Listed, Reply};
+use crate::api::extract::{Body, Lines, Reply, Whole};
 use crate::backend::Node;
 use axum::Json;
 use axum::extract::State;
@@ -27,6 +27,6 @@ async fn quote(State(node): State<Node>, Body(want): Body<Want>) -> Reply<Quote>
     node.quote(want).await.map(Json)
 }
 
-async fn prospects(State(node): State<Node>, Body(wish): Body<Wish>) -> Listed<Prospect> {
+async fn prospects(State(node): State<Node>, Body(wish): Body<Wish>) -> Whole<Prospect> {
     node.prospects(wish).await.map(Lines)
 }

@@ -2,7 +2,7 @@
 
 use super::types::PoolView;
 use crate::api::document::Routes;
-use crate::api::extract::{Lines, Listed};
+use crate::api::extract::{Lines, Whole};
 use crate::backend::Node;
 use axum::extract::State;
 
@@ -15,6 +15,6 @@ pub(crate) fn routes() -> Routes<Node> {
     )
 }
 
-async fn pools(State(node): State<Node>) -> Listed<PoolView> {
+async fn pools(State(node): State<Node>) -> Whole<PoolView> {
     node.pools().await.map(Lines)
 }

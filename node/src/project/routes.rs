@@ -7,7 +7,8 @@ use super::types::{
 use crate::api::ApiError;
 use crate::api::document::Routes;
 use crate::api::document::parts::Made;
-use crate::api::extract::{Body, Lines, Listed, Place, Reply};
+use crate::api::extract::{Body, Listed, Params, Place, Reply};
+use crate::api::page::Window;
 use crate::backend::Node;
 use axum::extract::State;
 use axum::{Extension, Json};
@@ -55,8 +56,9 @@ pub(crate) fn routes() -> Routes<Node> {
         )
 }
 
-async fn users(State(node): State<Node>) -> Lines<UserRecord> {
-    Lines(node.users())
+async fn users(State(node): State<Node>, Params(window): Params<Window>) -> Listed<UserRecord> {
+    let asked = window.of("users")?;
+    Ok(asked.of_all(node.users(), |user| user.name.clone()))
 }
 
 async fn user(
@@ -73,8 +75,11 @@ async fn remove_user(State(node): State<Node>, Place(name): Place<String>) -> Re
 async fn list(
     State(node): State<Node>,
     Extension(actor): Extension<Actor>,
+    Params(window): Params<Window>,
 ) -> Listed<ProjectRecord> {
-    node.projects(&actor).await.map(Lines)
+    let asked = window.of("projects")?;
+    let all = node.projects(&actor).await?;
+    Ok(asked.of_all(all, |project| project.name.clone()))
 }
 
 async fn make(

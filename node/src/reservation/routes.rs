@@ -2,7 +2,7 @@
 
 use super::types::ReservationWindow;
 use crate::api::document::Routes;
-use crate::api::extract::{Lines, Listed};
+use crate::api::extract::{Lines, Whole};
 use crate::backend::Node;
 use axum::extract::State;
 
@@ -15,6 +15,6 @@ pub(crate) fn routes() -> Routes<Node> {
     )
 }
 
-async fn windows(State(node): State<Node>) -> Listed<ReservationWindow> {
+async fn windows(State(node): State<Node>) -> Whole<ReservationWindow> {
     node.reservations().await.map(Lines)
 }

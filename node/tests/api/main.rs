@@ -19,6 +19,7 @@ mod joining;
 mod ledger;
 mod logs;
 mod market;
+mod paging;
 mod project_pages;
 mod projects;
 mod rates;

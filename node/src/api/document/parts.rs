@@ -4,6 +4,7 @@
 use super::Told;
 use crate::api::ApiError;
 use crate::api::extract::{Body, Lines, Params, Place};
+use crate::api::page::{NEXT, Page, with_next};
 use axum::body::{Body as Upload, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -113,6 +114,39 @@ impl<T: ToSchema> Answers for Lines<T> {
         let items = told.schema::<T>();
         let list = json!({"type": "array", "items": items});
         told.answer(200, "The lines.", Some((JSON, list)));
+    }
+}
+
+impl<T: ToSchema> Answers for Page<T> {
+    fn answers(told: &mut Told) {
+        Lines::<T>::answers(told);
+        may_go_on(told);
+    }
+}
+
+/// A thing with a list in it that can grow, and the place of the list's last line unless nothing
+/// follows it.
+pub(crate) struct Parted<T>(pub(crate) T, pub(crate) Option<String>);
+
+impl<T: Serialize> IntoResponse for Parted<T> {
+    fn into_response(self) -> Response {
+        with_next(self.1, Json(self.0))
+    }
+}
+
+impl<T: ToSchema> Answers for Parted<T> {
+    fn answers(told: &mut Told) {
+        Json::<T>::answers(told);
+        may_go_on(told);
+    }
+}
+
+/// Adds the header that leads to the next lines.
+fn may_go_on(told: &mut Told) {
+    let about = "The place of the last line, for the parameter after; absent if nothing follows.";
+    let header = json!({"description": about, "schema": {"type": "string"}});
+    if let Some(answer) = told.answers.get_mut("200") {
+        answer["headers"] = json!({NEXT: header});
     }
 }
 

@@ -181,7 +181,17 @@ impl NodeBackend {
         last: u64,
         enough: impl Fn(&Walked) -> bool,
     ) -> Answer<Walked> {
-        let mut before = (last.saturating_add(1), 0);
+        let before = (last.saturating_add(1), 0);
+        self.walk_before(account, before, enough).await
+    }
+
+    /// The same of those before a place.
+    pub(super) async fn walk_before(
+        &self,
+        account: AccountId,
+        mut before: (u64, u32),
+        enough: impl Fn(&Walked) -> bool,
+    ) -> Answer<Walked> {
         let mut walked = Walked::default();
         loop {
             let read = move |core: &Core| page(core, &account, before);

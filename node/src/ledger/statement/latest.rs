@@ -4,7 +4,9 @@ use super::fold::{self, Entry, Purses};
 use super::handle::{LINES, Walked, start};
 use super::types::Moved;
 use crate::api::Answer;
-use crate::api::types::Signed;
+use crate::api::page::{Asked, Page};
+use crate::api::types::{Movement, Signed};
+use crate::auction::board::{Place, key, place};
 use crate::backend::NodeBackend;
 use crate::ledger::handle::movement;
 use gridbay_protocol::ids::AccountId;
@@ -64,6 +66,41 @@ impl NodeBackend {
                 }
             };
             found.iter().map(moved).collect()
+        })
+        .await
+    }
+
+    /// The part that is asked for of an account's movements, newest first; of the node's own
+    /// account if `None`. Where they stand far apart a page has fewer lines than it could.
+    pub(crate) async fn movements(
+        &self,
+        account: Option<AccountId>,
+        asked: &Asked,
+    ) -> Answer<Page<Movement>> {
+        let start = self.query(move |core| start(core, account)).await??;
+        let (account, own) = (start.account, Purse::Account(start.account));
+        let before = match asked.behind()? {
+            None => (start.height.saturating_add(1), 0),
+            Some(key) => place(key),
+        };
+        let moves = move |(_, posting): &(Place, Posting)| posting.from == own || posting.to == own;
+        let enough = |walked: &Walked| {
+            let found = walked.found.iter().filter(|line| moves(line)).count();
+            found > asked.most || walked.lines >= LINES_MOST
+        };
+        let mut walked = self.walk_before(account, before, enough).await?;
+        walked.found.retain(moves);
+        let mut page = asked.cut(walked.found, |(at, _)| key(*at));
+        if page.next.is_none() && !walked.whole && asked.most > 0 {
+            page.next = Some(asked.place(&key(walked.oldest)));
+        }
+        let times = self.block_times(page.lines.iter().map(|(at, _)| at.0));
+        let times = times.await?;
+        self.query(move |core| {
+            page.map(|((height, _), posting)| {
+                let time_ms = times.get(&height).copied().unwrap_or(0);
+                movement(core.state(), &account, height, time_ms, &posting)
+            })
         })
         .await
     }
