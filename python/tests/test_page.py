@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from gridbay import Client
+from gridbay.asks import Ask
+
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
 #: What a reader has written already. Its name is that of a program, so that it travels by value.
@@ -13,6 +16,9 @@ READER = """
 def work(number):
     return number * number
 """
+
+#: Where the page's node answers.
+NODE = "http://node.example:7414"
 
 #: Modules that the page says come with an extra.
 EXTRAS = {"dask", "distributed"}
@@ -29,13 +35,24 @@ def test_the_page_has_blocks():
     assert len(list(blocks())) >= 3
 
 
+@pytest.fixture(scope="session")
+def token(folder):
+    """Of a user of the page's project."""
+    with Client(folder) as node:
+        node.post("/projects", {"name": "bio", "limits": {"budget": "50"}})
+        token = node.post("/users", {"name": "reader"})["token"]
+        node.json(Ask("PUT", "/projects/bio/members/reader", body={"role": "member"}))
+    return token
+
+
 @pytest.mark.parametrize(
     "line, code", [pytest.param(*block, id=f"line {block[0]}") for block in blocks()]
 )
-def test_a_block_runs(line, code, folder, node):
+def test_a_block_runs(line, code, folder, node, url, token):
     offers = node.get("/offers")
     seller = next(offer["account"] for offer in offers if not offer["own"])
-    names = {"__name__": "__main__", "node": node, "seller": seller}
+    names = {"__name__": "__main__", "node": node, "seller": seller, "token": token}
+    code = code.replace(NODE, url)
     exec(READER, names)
     try:
         exec(compile("\n" * line + code, str(PAGE), "exec"), names)

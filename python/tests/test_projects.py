@@ -61,5 +61,5 @@ def test_what_is_refused_is_told(node, url, member, want):
             with pytest.raises(ApiError, match="has 20 left of 20"):
                 executor.submit(int).result(PATIENCE)
     reader = Member(node, "reader")
-    with Client(url=url, token=reader.token) as own, pytest.raises(ApiError, match="readers"):
+    with Client(url=url, token=reader.token) as own, pytest.raises(ApiError, match="you have reader"):
         own.jobs.run(["true"], want, project=reader.project)

@@ -93,7 +93,7 @@ impl Asked {
         mut lines: Vec<T>,
         key: impl Fn(&T) -> K,
     ) -> Page<T> {
-        if self.most < lines.len() || self.after.is_some() {
+        if self.most != usize::MAX || self.after.is_some() {
             lines.sort_by(|a, b| key(a).as_ref().cmp(key(b).as_ref()));
         }
         if let Some(after) = self.after() {

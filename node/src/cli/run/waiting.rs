@@ -123,12 +123,10 @@ mod tests {
     fn reason_and_time_are_seen_in_a_narrow_terminal_too() {
         let (mut why, other) = (why(), Another::new("small", "4".parse().unwrap()));
         let first = "Sellers ask 12 per node-hour, and it bids 10; closes in 40 s";
+        let amend = "raise its bid: gridbay bid amend 0123456789abcdef --max-price 12";
         assert_eq!(
             line(&why, Some(&other), 200),
-            format!(
-                "{first}; raise its bid: gridbay bid amend 0123456789abcdef --max-price 12 \
-                 or --class small (4 an hour)"
-            )
+            format!("{first}; {amend} or --class small (4 an hour)")
         );
         assert_eq!(line(&why, None, 80), format!("{first}; bid amend"));
         let short = line(&why, Some(&other), 80);

@@ -130,7 +130,11 @@ fn split(line: &str) -> Vec<Vec<String>> {
 /// The part of a shell's step that is a command of ours.
 fn own_words(mut step: Vec<String>) -> Option<Vec<String>> {
     // The shell's: where the output goes.
-    let to = step.iter().position(|word| word.starts_with('>'));
+    let goes = |word: &String| {
+        word.trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with('>')
+    };
+    let to = step.iter().position(goes);
     step.truncate(to.unwrap_or(step.len()));
     let ours = step.split(|word| word == "--").next().unwrap_or(&step);
     let is_ours = |word: &String| word == "gridbay" || word.ends_with("/gridbay");
@@ -147,7 +151,7 @@ fn is_name(word: &str) -> bool {
 
 /// A word in which something stands for each placeholder.
 fn filled(word: &str) -> String {
-    if word.contains(['<', '{']) || word == "..." {
+    if word.contains(['<', '{', '$']) || word == "..." {
         return SOMETHING.to_owned();
     }
     let part = |part: &str| match part.len() > 1 && part.bytes().all(|b| b.is_ascii_uppercase()) {
