@@ -15,8 +15,8 @@ use axum::response::Response;
 use std::collections::BTreeMap;
 
 /// Addresses that take something other than a question for an address, and change nothing: they
-/// compute, look, or carry bytes. What ranks of a cluster are told by such bytes has lines of its own
-/// (`node/src/held/logged.rs`).
+/// compute, look, or carry bytes. What ranks of a cluster are told by such bytes has lines of its
+/// own (`node/src/held/logged.rs`).
 const QUESTIONS: [&str; 8] = [
     "/bids/suggest",
     "/clusters/{id}/ranks/{rank}",

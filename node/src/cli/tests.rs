@@ -105,6 +105,16 @@ const OPERATORS: [&str; 25] = [
     "gridbay ledger invoice --from 2026-11-01T12:30 --to 2026-11-02",
 ];
 
+/// Lines about bids, offers and the newest block.
+const SHORT: [&str; 6] = [
+    "gridbay bid list -o json",
+    "gridbay bid amend 0123abcd --max-price 2.5 --budget 10",
+    "gridbay bid cancel v2",
+    "gridbay offer show 2f0c91aa",
+    "gridbay ledger head -o json",
+    "gridbay bid suggest -n 2 --chance 75 -t 30m --class small -o json",
+];
+
 #[test]
 fn accepted_lines() {
     let own = [
@@ -164,18 +174,16 @@ fn accepted_lines() {
         "gridbay ledger verify",
         "gridbay market solve --mechanism ausubel --cases a.json --check",
         "gridbay run --worth 20 --length 3h -n 4 --budget 30 -- prog",
-        "gridbay bid list -o json",
-        "gridbay bid amend 0123abcd --max-price 2.5 --budget 10",
-        "gridbay bid cancel v2",
-        "gridbay offer show 2f0c91aa",
-        "gridbay ledger head -o json",
-        "gridbay bid suggest -n 2 --chance 75 -t 30m --class small -o json",
         "gridbay market solve --cases - -o json",
         "gridbay config example",
         "gridbay completions zsh",
         "gridbay man pages",
     ];
-    let more = INTERFACE.into_iter().chain(SHOWN).chain(OPERATORS);
+    let more = INTERFACE
+        .into_iter()
+        .chain(SHOWN)
+        .chain(SHORT)
+        .chain(OPERATORS);
     for line in own.into_iter().chain(APPLIANCE).chain(more) {
         assert!(parse(line).is_ok(), "{line}: {}", parse(line).unwrap_err());
     }

@@ -162,7 +162,7 @@ async fn a_file_that_is_chosen_late_is_checked_first_and_can_be_left_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_names_and_forms_are_refused_and_nothing_is_kept() {
+async fn hostile_names_are_refused() {
     let at = served().await;
     let browser = Browser::signed_in(&at, Scope::Trade).await;
     let token = browser.token().await;
@@ -185,6 +185,16 @@ async fn hostile_names_and_forms_are_refused_and_nothing_is_kept() {
             refused.body
         );
     }
+    assert_eq!(stored(&at), 0);
+    assert!(jobs(&at).await.is_empty());
+    at.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_forms_are_refused_and_nothing_is_kept() {
+    let at = served().await;
+    let browser = Browser::signed_in(&at, Scope::Trade).await;
+    let token = browser.token().await;
     let token = token.as_str();
     let two = form(token, &[], Some(("a", "1")));
     let two = two.replace(

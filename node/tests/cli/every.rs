@@ -346,7 +346,9 @@ async fn commands_do_what_they_say() {
             Anew(words, says) => {
                 let words = run.filled(words);
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                let ran = gridbay(&dir.path().join("anew"), &words).await;
+                let anew = dir.path().join("anew");
+                fs::create_dir_all(&anew).unwrap();
+                let ran = gridbay(&anew, &words).await;
                 assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
                 assert!(ran.out.contains(says), "{words:?}: {}", ran.out);
                 continue;

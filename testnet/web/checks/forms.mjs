@@ -24,6 +24,7 @@ export async function run({ report, market, browsing }) {
 	await at('b1', 'credits are transferred once they were reviewed', transferred);
 	await at('v1', 'offers are set by their form', set);
 	await at('b1', 'nodes are booked ahead', booked);
+	await at('b1', 'the bounds and members of a project are changed', ruled);
 	await at('b1', 'forms of a buyer are looked for, while it holds nodes', search);
 	await at('v1', 'forms of a seller are looked for', search);
 	await at('b1', 'nodes are given up', givenUp);
@@ -151,6 +152,28 @@ async function booked(page, market) {
 	same(job(market, id), { name: BOOKING, class: 'small', nodes: 1, seconds: 180 });
 	await until('its time comes', 60, () => held(market) === 'running');
 	ensure(Number(job(market, id).paid) > 0, 'the ledger has taken nothing for it');
+}
+
+async function ruled(page, market) {
+	const [name, user] = ['by-page', 'ann'];
+	market.gridbay('b1', 'project', 'create', name, '--budget', '5');
+	market.gridbay('b1', 'user', 'add', user);
+	const now = () => market.gridbay('b1', 'project', 'show', name);
+	await open(page, `/projects/${name}`);
+	await fill(page, { Budget: '7.5', Jobs: '3' });
+	await button(page, 'Review the bounds');
+	await page.getByRole('heading', { name: `Change the bounds of ${name}?` }).waitFor();
+	ensure(now().limits.budget === '5', 'it changed before anybody was sure');
+	await button(page, 'Change them');
+	await until('the bounds are changed', 10, () => now().limits.budget === '7.5');
+	ensure(now().limits.jobs === 3, `jobs: ${now().limits.jobs}`);
+	await open(page, `/projects/${name}`);
+	await page.getByLabel('User', { exact: true }).selectOption(user);
+	await page.getByLabel('Role', { exact: true }).selectOption('manager');
+	await button(page, 'Review the change');
+	await button(page, 'Change it');
+	await until('it has a manager', 10, () =>
+		now().members.some((member) => member.user === user && member.role === 'manager'));
 }
 
 async function givenUp(page, market) {

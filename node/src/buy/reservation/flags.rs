@@ -13,8 +13,8 @@ pub(in crate::buy) struct ReserveFlags {
     /// Reserve all nodes together, ahead of time, for all of --time; a winner pays its bid
     #[arg(long, conflicts_with = "array")]
     reserve: bool,
-    /// So many of the nodes from these offers, by their ids or how these begin (see offer list); the
-    /// others from any
+    /// So many of the nodes from these offers, by their ids or how these begin (see offer list);
+    /// the others from any
     #[arg(long, value_name = "N=OFFER,...", requires = "reserve", value_parser = group)]
     group: Vec<NodeGroup>,
     /// Earliest start, from now as in 2h, or a slot as in @123

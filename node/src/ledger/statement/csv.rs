@@ -24,77 +24,57 @@ pub(crate) fn file<'a>(movements: impl Iterator<Item = &'a Moved>) -> String {
     text
 }
 
-/// The invoice: a line for each order bought, thing sold, other reason and day, between the balances
-/// before and after. What `total` is, the section says: cost, income, change or balance.
+/// The invoice: a line for each order bought, thing sold, other reason and day, between the
+/// balances before and after. What `total` is, the section says: cost, income, change or balance.
 pub(crate) fn invoice(statement: &Statement) -> String {
     let mut text = "section,of,name,order,amount,returned,total\n".to_owned();
-    let mut line = |cells: [String; 7]| {
+    let mut line = |section: &str, of: String, [name, order]: [String; 2], sums: [String; 3]| {
+        let [amount, returned, total] = sums;
+        let cells = [section.to_owned(), of, name, order, amount, returned, total];
         let cells = cells.map(|cell| clean(&cell));
         text += &csv::record(cells.iter().map(String::as_str));
         text.push('\n');
     };
     let none = String::new;
-    let balance = |of: &str, total: String| {
-        [
-            "balance".into(),
-            of.into(),
-            none(),
-            none(),
-            none(),
-            none(),
-            total,
-        ]
-    };
-    line(balance("before", statement.opening.total.to_string()));
+    let nameless = || [none(), none()];
+    let total = |total: String| [none(), none(), total];
+    let opening = statement.opening.total.to_string();
+    line("balance", "before".to_owned(), nameless(), total(opening));
     for bought in &statement.bought {
-        line([
-            "bought".into(),
-            bought.job.as_ref().map_or(none(), ToString::to_string),
+        let job = bought.job.as_ref().map_or(none(), ToString::to_string);
+        let names = [
             bought.name.clone().unwrap_or_default(),
             bought.order.to_hex(),
+        ];
+        let sums = [
             bought.paid.to_string(),
             bought.returned.to_string(),
             bought.cost.to_string(),
-        ]);
+        ];
+        line("bought", job, names, sums);
     }
     for sold in &statement.sold {
-        let (earned, returned) = (sold.earned.to_string(), sold.returned.to_string());
-        let total = sold.income.to_string();
-        line([
-            "sold".into(),
-            sold.of.clone(),
-            none(),
-            none(),
-            earned,
-            returned,
-            total,
-        ]);
+        let sums = [
+            sold.earned.to_string(),
+            sold.returned.to_string(),
+            sold.income.to_string(),
+        ];
+        line("sold", sold.of.clone(), nameless(), sums);
     }
     for other in &statement.other {
-        let (received, spent) = (other.received.to_string(), other.spent.to_string());
-        line([
-            "other".into(),
-            word(other.reason),
-            none(),
-            none(),
-            received,
-            spent,
-            none(),
-        ]);
+        let sums = [other.received.to_string(), other.spent.to_string(), none()];
+        line("other", word(other.reason), nameless(), sums);
     }
     for day in &statement.days {
-        let total = day.change.to_string();
-        line([
-            "day".into(),
+        line(
+            "day",
             day.day.clone(),
-            none(),
-            none(),
-            none(),
-            none(),
-            total,
-        ]);
+            nameless(),
+            total(day.change.to_string()),
+        );
     }
-    line(balance("after", statement.closing.total.to_string()));
+    let closing = statement.closing.total.to_string();
+    line("balance", "after".to_owned(), nameless(), total(closing));
     text
 }
 

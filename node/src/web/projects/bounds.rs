@@ -2,7 +2,7 @@
 //! The question carries the bounds that it was asked of: another's change meanwhile is not undone.
 
 use super::one::ADDRESS;
-use super::{of, place};
+use super::words::{of, place};
 use crate::api::scope::needed;
 use crate::api::types::{ProjectLimits, ProjectRecord};
 use crate::api::{Answer, ApiError, ErrorCode};

@@ -1,7 +1,7 @@
 //! The invoice of a project, for paper: what its orders cost within a time.
 
 use super::period::Fields;
-use super::{about, place};
+use super::words::{about, place};
 use crate::api::Answer;
 use crate::api::types::{Bought, Signed, Statement};
 use crate::backend::Node;

@@ -1,7 +1,7 @@
 //! Members of a project: the form, the question, and the deed, which gives a user a role or takes
 //! the user out.
 
-use super::place;
+use super::words::place;
 use crate::api::Answer;
 use crate::api::scope::{Role, needed};
 use crate::api::types::ProjectRecord;

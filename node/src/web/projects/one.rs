@@ -1,6 +1,7 @@
 //! One project: its bounds and what it uses of them, its members, ways to its invoices.
 
-use super::{about, bounds, members, of, percent, place};
+use super::words::{about, of, percent, place};
+use super::{bounds, members};
 use crate::api::Answer;
 use crate::api::scope::needed;
 use crate::api::types::ProjectRecord;

@@ -1,6 +1,6 @@
 //! The time of an invoice, as an address names it: the calendar month without anything.
 
-use super::place;
+use super::words::place;
 use crate::api::Answer;
 use crate::backend::failure::usage;
 use crate::backend::wall_ms;

@@ -25,7 +25,7 @@ use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
-use futures::{StreamExt as _, stream};
+use futures::stream::{self, Fuse, StreamExt as _};
 use serde::Deserialize as _;
 use serde::de::value::{Error, MapDeserializer};
 use std::future::poll_fn;
@@ -175,7 +175,7 @@ impl Form<'_> {
 #[derive(Clone)]
 struct Ahead {
     bytes: Arc<AtomicUsize>,
-    body: Arc<Mutex<BodyDataStream>>,
+    body: Arc<Mutex<Fuse<BodyDataStream>>>,
 }
 
 impl Ahead {
@@ -184,7 +184,7 @@ impl Ahead {
         let (parts, body) = request.into_parts();
         let ahead = Ahead {
             bytes: Arc::default(),
-            body: Arc::new(Mutex::new(body.into_data_stream())),
+            body: Arc::new(Mutex::new(body.into_data_stream().fuse())),
         };
         let counted = ahead.clone();
         let pieces = stream::unfold(counted, |counted| async move {
