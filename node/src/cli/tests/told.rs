@@ -151,6 +151,9 @@ fn is_name(word: &str) -> bool {
 
 /// A word in which something stands for each placeholder.
 fn filled(word: &str) -> String {
+    if word == "$height" {
+        return "1".to_owned();
+    }
     if word.contains(['<', '{', '$']) || word == "..." {
         return SOMETHING.to_owned();
     }
