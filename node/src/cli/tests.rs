@@ -105,8 +105,11 @@ const OPERATORS: [&str; 25] = [
     "gridbay ledger invoice --from 2026-11-01T12:30 --to 2026-11-02",
 ];
 
-/// Lines about bids, offers and the newest block.
-const SHORT: [&str; 6] = [
+/// Lines about bids, offers, the newest block, and the program itself.
+const SHORT: [&str; 9] = [
+    "gridbay completions zsh",
+    "gridbay man pages",
+    "gridbay config example",
     "gridbay bid list -o json",
     "gridbay bid amend 0123abcd --max-price 2.5 --budget 10",
     "gridbay bid cancel v2",
@@ -175,9 +178,6 @@ fn accepted_lines() {
         "gridbay market solve --mechanism ausubel --cases a.json --check",
         "gridbay run --worth 20 --length 3h -n 4 --budget 30 -- prog",
         "gridbay market solve --cases - -o json",
-        "gridbay config example",
-        "gridbay completions zsh",
-        "gridbay man pages",
     ];
     let more = INTERFACE
         .into_iter()
