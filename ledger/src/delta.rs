@@ -4,6 +4,7 @@ use crate::record::{Chain, RecordChanges};
 use crate::tree::TreeDelta;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{BlockId, Hash32};
+use std::sync::Arc;
 
 /// The changes that a block makes to the state it was executed on.
 #[derive(Clone, Debug)]
@@ -13,12 +14,12 @@ pub struct Delta {
     pub(crate) chain: Chain,
     pub(crate) changes: RecordChanges,
     pub(crate) tree: TreeDelta,
-    pub(crate) effects: Vec<Effect>,
+    pub(crate) effects: Arc<[Effect]>,
 }
 
 impl Delta {
-    /// Everything the block does, in order.
-    pub fn effects(&self) -> &[Effect] {
+    /// Everything the block does, in order. Shared: a clearing of thousands of bids is not copied.
+    pub fn effects(&self) -> &Arc<[Effect]> {
         &self.effects
     }
     /// Height of the block.

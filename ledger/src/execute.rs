@@ -60,7 +60,7 @@ impl Outcome {
             chain: self.chain,
             changes: self.changes,
             tree: self.tree,
-            effects: self.effects,
+            effects: self.effects.into(),
         }
     }
 }

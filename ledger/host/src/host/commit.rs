@@ -6,7 +6,6 @@ use crate::fault::Fault;
 use crate::mempool::MempoolRefusal;
 use crate::message::DecidedBlock;
 use gridbay_ledger::{CheckedBlock, Delta};
-use gridbay_protocol::effect::Effect;
 use gridbay_protocol::vote::Certificate;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ impl Host {
             certificate: certificate.clone(),
         };
         self.blocks.append(&mut *self.disk, &decided)?;
-        let effects: Arc<[Effect]> = delta.effects().into();
+        let effects = Arc::clone(delta.effects());
         self.state.commit(delta);
         self.index.add(&block, &effects);
         let height = self.state.height();

@@ -19,7 +19,7 @@
 pub(crate) mod amend;
 
 use crate::market::{self, seller};
-use crate::record::{Pot, PotOffer, Stake, Way};
+use crate::record::{Order, Pot, PotOffer, Stake, Way};
 use crate::sell::hooks::Sells;
 use crate::tenancy::{self, Grant};
 use crate::view::{Book, Floor};
@@ -155,16 +155,14 @@ fn bids(at: &mut Book<'_, '_>, sale: &Sale) -> Vec<OrderId> {
 
 /// A bid as it enters the clearing; steps 2 and 3.
 fn enter(at: &mut Book<'_, '_>, sale: &Sale, id: &OrderId) -> ClearingBid {
-    let drawn = Hash32(at.rank(id.as_bytes()));
-    let account = at.tables.orders.get(id).map(|o| o.account);
-    let account = account.expect("a competing bid is live");
-    let sponsor = at.sponsor(&account);
-    let whole = at.calendar().slot_heights();
-    let order = at.orders().get_mut(id);
+    let order = at.tables.orders.get(id);
     let order = order.expect("a competing bid is live");
+    let sponsor = at.sponsor(&order.account);
+    let whole = at.calendar().slot_heights();
     let round = order.round;
-    let bid = order.bid_mut().expect("only bids compete");
-    let rank = *bid.rank.get_or_insert(drawn);
+    let bid = order.bid().expect("only bids compete");
+    let drawn = bid.rank;
+    let rank = drawn.unwrap_or_else(|| Hash32(at.rank(id.as_bytes())));
     let prorated = |price: Price| {
         let wide = u128::from(price.0) * u128::from(sale.heights) / u128::from(whole);
         Price(wide as u64)
@@ -173,14 +171,20 @@ fn enter(at: &mut Book<'_, '_>, sale: &Sale, id: &OrderId) -> ClearingBid {
         units: step.units,
         price: prorated(step.price),
     });
-    ClearingBid {
+    let entered = ClearingBid {
         order: *id,
         sponsor,
         round,
         rank,
         min: bid.bid.min,
         steps: steps.collect(),
+    };
+    // A record that is written is hashed and stored again, so those that have a rank are only read.
+    if drawn.is_none() {
+        let bid = at.orders().get_mut(id).and_then(Order::bid_mut);
+        bid.expect("it was read above").rank = Some(rank);
     }
+    entered
 }
 
 fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingRecord {
