@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import time
 from types import TracebackType
@@ -12,8 +11,8 @@ from typing import Any, AsyncIterator, Mapping, Sequence
 import httpx
 
 from .asks import (
-    ANSWER_BYTES,
     FINAL,
+    PAGE,
     ROOT,
     TIMEOUT,
     Ask,
@@ -22,6 +21,7 @@ from .asks import (
     Piece,
     Where,
     failure,
+    parsed,
     piece,
     unanswered,
 )
@@ -107,9 +107,20 @@ class AsyncClient:
     async def json(self, ask: Ask) -> Any:
         """The JSON of an answer."""
         answer = await self.send(ask)
-        if len(answer.content) > ANSWER_BYTES:
-            raise GridbayError(f"an answer of more than {ANSWER_BYTES} bytes")
-        return json.loads(answer.content)
+        return parsed(answer.content)
+
+    async def each(self, path: str, *, page: int = PAGE, **params: Any) -> AsyncIterator[_Json]:
+        """The lines of a list below `/api/v1`, asked for by pages as one reads on. Whatever comes
+        or goes meanwhile, no line comes twice, and none is missed that stays."""
+        after = None
+        while True:
+            wish = {**params, "limit": page, "after": after}
+            answer = await self.send(Ask("GET", path, wish))
+            for row in parsed(answer.content):
+                yield row
+            after = answer.headers.get("gridbay-next")
+            if after is None:
+                return
 
     async def events(self, last: str | None = None) -> AsyncIterator[Event]:
         """What changes at the node, for as long as one reads: from now on, or behind the event
@@ -194,6 +205,11 @@ class Offers(_Noun):
         """All of them."""
         return await self._client.get("/offers")
 
+    async def each(self) -> AsyncIterator[_Json]:
+        """All of them, as one reads on."""
+        async for row in self._client.each("/offers"):
+            yield row
+
     async def set(self, class_name: str, units: int, reserve: str, **more: Any) -> _Json:
         """Sets an own offer."""
         body = {"class": class_name, "units": units, "reserve": reserve, "buy": None}
@@ -212,6 +228,11 @@ class Leases(_Noun):
         """Those that it buys or serves."""
         return await self._client.get("/leases")
 
+    async def each(self) -> AsyncIterator[_Json]:
+        """Those that it buys or serves, as one reads on."""
+        async for row in self._client.each("/leases"):
+            yield row
+
     async def show(self, lease: str) -> _Json:
         """One of them."""
         return await self._client.get(f"/leases/{piece(lease)}")
@@ -223,6 +244,11 @@ class Auctions(_Noun):
     async def list(self, class_name: str | None = None, limit: int | None = None) -> _Rows:
         """The last ones, newest first."""
         return await self._client.get("/auctions", **{"class": class_name, "limit": limit})
+
+    async def each(self, class_name: str | None = None) -> AsyncIterator[_Json]:
+        """All that are kept, newest first, as one reads on."""
+        async for row in self._client.each("/auctions", **{"class": class_name}):
+            yield row
 
     async def show(self, auction: str) -> _Json:
         """One with its proof."""
@@ -239,6 +265,11 @@ class Ledger(_Noun):
     async def history(self, account: str | None = None, limit: int | None = None) -> _Rows:
         """Movements of money, newest first."""
         return await self._client.get("/ledger/history", account=account, limit=limit)
+
+    async def movements(self, account: str | None = None) -> AsyncIterator[_Json]:
+        """All movements of money, newest first, as one reads on."""
+        async for row in self._client.each("/ledger/history", account=account):
+            yield row
 
     async def transfer(
         self, to: str, amount: str, memo: str | None = None, *, key: str | None = None
@@ -258,6 +289,11 @@ class Jobs(_Noun):
     async def list(self, *, all: bool = False) -> _Rows:
         """Those that have not ended, or all."""
         return await self._client.get("/jobs", all="true" if all else None)
+
+    async def each(self, *, all: bool = False) -> AsyncIterator[_Json]:
+        """Those that have not ended, or all, as one reads on."""
+        async for row in self._client.each("/jobs", all="true" if all else None):
+            yield row
 
     async def show(self, job: str) -> _Json:
         """One of them."""

@@ -4,7 +4,6 @@ this one by `python/twin`.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from types import TracebackType
@@ -13,8 +12,8 @@ from typing import Any, Iterator, Mapping, Sequence
 import httpx
 
 from .asks import (
-    ANSWER_BYTES,
     FINAL,
+    PAGE,
     ROOT,
     TIMEOUT,
     Ask,
@@ -23,6 +22,7 @@ from .asks import (
     Piece,
     Where,
     failure,
+    parsed,
     piece,
     unanswered,
 )
@@ -108,9 +108,20 @@ class Client:
     def json(self, ask: Ask) -> Any:
         """The JSON of an answer."""
         answer = self.send(ask)
-        if len(answer.content) > ANSWER_BYTES:
-            raise GridbayError(f"an answer of more than {ANSWER_BYTES} bytes")
-        return json.loads(answer.content)
+        return parsed(answer.content)
+
+    def each(self, path: str, *, page: int = PAGE, **params: Any) -> Iterator[_Json]:
+        """The lines of a list below `/api/v1`, asked for by pages as one reads on. Whatever comes
+        or goes meanwhile, no line comes twice, and none is missed that stays."""
+        after = None
+        while True:
+            wish = {**params, "limit": page, "after": after}
+            answer = self.send(Ask("GET", path, wish))
+            for row in parsed(answer.content):
+                yield row
+            after = answer.headers.get("gridbay-next")
+            if after is None:
+                return
 
     def events(self, last: str | None = None) -> Iterator[Event]:
         """What changes at the node, for as long as one reads: from now on, or behind the event
@@ -195,6 +206,11 @@ class Offers(_Noun):
         """All of them."""
         return self._client.get("/offers")
 
+    def each(self) -> Iterator[_Json]:
+        """All of them, as one reads on."""
+        for row in self._client.each("/offers"):
+            yield row
+
     def set(self, class_name: str, units: int, reserve: str, **more: Any) -> _Json:
         """Sets an own offer."""
         body = {"class": class_name, "units": units, "reserve": reserve, "buy": None}
@@ -213,6 +229,11 @@ class Leases(_Noun):
         """Those that it buys or serves."""
         return self._client.get("/leases")
 
+    def each(self) -> Iterator[_Json]:
+        """Those that it buys or serves, as one reads on."""
+        for row in self._client.each("/leases"):
+            yield row
+
     def show(self, lease: str) -> _Json:
         """One of them."""
         return self._client.get(f"/leases/{piece(lease)}")
@@ -224,6 +245,11 @@ class Auctions(_Noun):
     def list(self, class_name: str | None = None, limit: int | None = None) -> _Rows:
         """The last ones, newest first."""
         return self._client.get("/auctions", **{"class": class_name, "limit": limit})
+
+    def each(self, class_name: str | None = None) -> Iterator[_Json]:
+        """All that are kept, newest first, as one reads on."""
+        for row in self._client.each("/auctions", **{"class": class_name}):
+            yield row
 
     def show(self, auction: str) -> _Json:
         """One with its proof."""
@@ -240,6 +266,11 @@ class Ledger(_Noun):
     def history(self, account: str | None = None, limit: int | None = None) -> _Rows:
         """Movements of money, newest first."""
         return self._client.get("/ledger/history", account=account, limit=limit)
+
+    def movements(self, account: str | None = None) -> Iterator[_Json]:
+        """All movements of money, newest first, as one reads on."""
+        for row in self._client.each("/ledger/history", account=account):
+            yield row
 
     def transfer(
         self, to: str, amount: str, memo: str | None = None, *, key: str | None = None
@@ -259,6 +290,11 @@ class Jobs(_Noun):
     def list(self, *, all: bool = False) -> _Rows:
         """Those that have not ended, or all."""
         return self._client.get("/jobs", all="true" if all else None)
+
+    def each(self, *, all: bool = False) -> Iterator[_Json]:
+        """Those that have not ended, or all, as one reads on."""
+        for row in self._client.each("/jobs", all="true" if all else None):
+            yield row
 
     def show(self, job: str) -> _Json:
         """One of them."""

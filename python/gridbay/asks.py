@@ -16,6 +16,8 @@ from .errors import ApiError, GridbayError
 ROOT = "/api/v1"
 #: Bytes of a JSON answer at the most.
 ANSWER_BYTES = 64 << 20
+#: Lines of a list that are asked for at a time.
+PAGE = 200
 #: Seconds for an answer. A node waits 60 for the block of a transfer.
 TIMEOUT = 90.0
 #: States after which nothing follows.
@@ -99,6 +101,13 @@ def failure(status: int, content: bytes, key: str | None = None) -> ApiError:
     except (ValueError, KeyError, TypeError):
         words = "internal", f"the node answered {status}", "is it a node?", None
     return ApiError(status, *words, key=key)
+
+
+def parsed(content: bytes) -> Any:
+    """The JSON of an answer."""
+    if len(content) > ANSWER_BYTES:
+        raise GridbayError(f"an answer of more than {ANSWER_BYTES} bytes")
+    return json.loads(content)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,21 @@ def test_a_job_with_a_file_each_way(node, want):
     assert record["id"] in [each["id"] for each in node.jobs.list(all=True)]
 
 
+def test_lists_go_on_by_themselves_from_page_to_page(node, want):
+    for n in range(3):
+        node.jobs.wait(node.jobs.run(["true"], want, name=f"page-{n}")["id"], timeout=120)
+    whole = [job["id"] for job in node.jobs.list(all=True)]
+    assert len(whole) >= 3
+    assert [job["id"] for job in node.each("/jobs", page=1, all="true")] == whole
+    assert [job["id"] for job in node.jobs.each(all=True)] == whole
+    assert [offer["id"] for offer in node.offers.each()] == [
+        offer["id"] for offer in node.offers.list()
+    ]
+    movements = node.ledger.movements()
+    assert next(movements)["height"] >= next(movements)["height"]
+    assert all(auction["class"] == "small" for auction in node.auctions.each("small"))
+
+
 def test_a_refusal_says_what_to_do(node):
     with pytest.raises(ApiError) as caught:
         node.market.quote(Want(class_name="none"))
@@ -54,6 +69,7 @@ async def test_the_same_for_asyncio(folder, want):
         record = await node.jobs.wait(job["id"], timeout=120)
         assert record["state"] == "done"
         assert await node.jobs.output(job["id"]) == b"words\n"
+        assert job["id"] in [each["id"] async for each in node.jobs.each(all=True)]
 
 
 def test_events_tell_of_a_job_and_can_be_taken_up_again(node, want):
