@@ -213,18 +213,28 @@ fn jobs_end_while_the_machine_still_has_room() {
 
 /// Folders inside one another: more than a count looks at, and than a path can name.
 const DEEP: u32 = 3_000;
+/// Of these, so many are nested at a time: few enough for any count.
+const PIECE: u32 = 50;
 
 #[test]
 fn a_job_that_nests_too_deep_is_ended_and_its_tree_removed_whole() {
     if !is_there("perl") {
         return;
     }
+    // Pieces that no count minds are put into one another by a rename each, the last ones first.
+    let (pieces, inner) = (DEEP / PIECE, PIECE - 1);
     let script = format!(
-        r#"$| = 1; for (1 .. {DEEP}) {{ mkdir "d" or die $!; chdir "d" or die $!; print "$_\n"; }}
-        sleep 1 while 1;"#
+        r#"$| = 1;
+        for $n (1 .. {pieces}) {{
+            for $i (0 .. {inner}) {{ mkdir "c$n" . "/d" x $i or die $!; }}
+        }}
+        for $n (reverse 2 .. {pieces}) {{
+            rename "c$n", "c" . ($n - 1) . "/d" x {PIECE} or die $!;
+        }}
+        print "nested\n"; sleep 1 while 1;"#
     );
     in_each_tier(|bench| {
-        // A count that comes while the job still nests ends it early: then another one tries.
+        // A count that comes between two renames ends it early: then another one tries.
         let reaches_the_bottom = |name: String| {
             let mut spec = bench.shell(&name, "");
             spec.argv = ["perl", "-e", &script].map(str::to_owned).to_vec();
@@ -232,10 +242,10 @@ fn a_job_that_nests_too_deep_is_ended_and_its_tree_removed_whole() {
             let said = bench.read(&name, Stream::Stderr);
             assert_eq!(end.exit, DISK, "{said}");
             assert_eq!(left(bench, &name), 0);
-            let depth = bench.stdout(&name).lines().count();
+            let nested = bench.stdout(&name) == "nested\n";
             bench.executor.cleanup(&spec.job).unwrap();
             assert!(!bench.work_of(&name).parent().unwrap().exists());
-            depth == DEEP as usize
+            nested
         };
         let reached = (1..=5).any(|n| reaches_the_bottom(format!("deep{n}")));
         assert!(reached, "no job reached the depth of {DEEP}");
