@@ -279,6 +279,14 @@ class Ledger(_Noun):
         body = {"to": to, "amount": amount, "memo": memo}
         return self._client.post("/ledger/transfer", body, key=key)
 
+    def transfers(
+        self, transfers: Sequence[Mapping[str, str | None]], *, key: str | None = None
+    ) -> _Rows:
+        """Moves money by many transfers, each a mapping with `to`, `amount` and perhaps `memo`, and
+        all once for each `key`: what was `done` of each, or its `error`."""
+        body = {"transfers": [{"memo": None, **each} for each in transfers]}
+        return self._client.post("/ledger/transfers", body, key=key)
+
     def head(self) -> _Json:
         """The last block."""
         return self._client.get("/ledger/head")

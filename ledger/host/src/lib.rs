@@ -33,7 +33,7 @@ mod mempool;
 pub mod message;
 mod pacing;
 mod receipts;
-mod record;
+pub mod record;
 mod reveals;
 mod rows;
 mod serving;

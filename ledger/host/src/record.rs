@@ -26,7 +26,7 @@ const AHEAD: usize = 2 * limits::RECORD_BYTES;
 
 /// An open file of records.
 #[derive(Debug)]
-pub(crate) struct RecordFile {
+pub struct RecordFile {
     name: String,
     /// Bytes in the file.
     len: u64,
@@ -109,7 +109,7 @@ fn write_again(disk: &mut dyn Disk, name: &str, range: std::ops::Range<u64>) -> 
 impl RecordFile {
     /// Opens a file, hands its records (offset, payload) to `visit` in order, and cuts a torn end.
     /// All that is left is safe on return.
-    pub(crate) fn open(
+    pub fn open(
         disk: &mut dyn Disk,
         name: &str,
         visit: impl FnMut(u64, &[u8]) -> Result<(), Fault>,
@@ -137,7 +137,7 @@ impl RecordFile {
         })
     }
     /// Creates an empty file, replacing any of that name.
-    pub(crate) fn create(disk: &mut dyn Disk, name: &str) -> Result<RecordFile, Fault> {
+    pub fn create(disk: &mut dyn Disk, name: &str) -> Result<RecordFile, Fault> {
         disk.remove(name)?;
         Ok(RecordFile {
             name: name.to_owned(),
@@ -146,7 +146,7 @@ impl RecordFile {
         })
     }
     /// Appends a record and returns its offset. It is safe after the next [`RecordFile::sync`].
-    pub(crate) fn append(&mut self, disk: &mut dyn Disk, payload: &[u8]) -> Result<u64, Fault> {
+    pub fn append(&mut self, disk: &mut dyn Disk, payload: &[u8]) -> Result<u64, Fault> {
         let offset = self.len;
         let bytes = frame(offset, self.synced, payload)
             .ok_or(Fault::Invariant("a record on disk exceeds its limit"))?;
@@ -155,7 +155,7 @@ impl RecordFile {
         Ok(offset)
     }
     /// Makes all records safe; does nothing if they are.
-    pub(crate) fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), Fault> {
+    pub fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), Fault> {
         if self.synced < self.len {
             disk.sync(&self.name)?;
             self.synced = self.len;
@@ -173,11 +173,11 @@ impl RecordFile {
         }
     }
     /// Bytes in the file.
-    pub(crate) fn len(&self) -> u64 {
+    pub fn len(&self) -> u64 {
         self.len
     }
     /// Gives a synced file another name, replacing what had it; safe on return.
-    pub(crate) fn rename(&mut self, disk: &mut dyn Disk, name: &str) -> Result<(), Fault> {
+    pub fn rename(&mut self, disk: &mut dyn Disk, name: &str) -> Result<(), Fault> {
         self.sync(disk)?;
         disk.rename(&self.name, name)?;
         name.clone_into(&mut self.name);

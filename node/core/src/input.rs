@@ -198,6 +198,8 @@ pub enum Command {
     /// Send an entry of this node's account that the caller has signed and keeps: for the first
     /// time, or again.
     Send(Box<SignedEntry>),
+    /// Send many such entries, together. Each is answered for.
+    SendAll(Vec<SignedEntry>),
     /// Open an account with an invitation.
     Join {
         /// The invitation.

@@ -159,6 +159,27 @@ impl Core {
         }
     }
 
+    /// Submits signed entries of the owner together, each if the ledger would take it now (or soon).
+    fn send_all(
+        &mut self,
+        now: Now,
+        entries: Vec<SignedEntry>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        let (mut passed, mut replies) = (Vec::new(), Vec::new());
+        for entry in entries {
+            match wallet::would_pass(self.host.state(), entry) {
+                Err(refused) => replies.push(Some(refused)),
+                Ok(entry) => {
+                    passed.push(entry);
+                    replies.push(None);
+                }
+            }
+        }
+        self.feed(now, HostInput::SubmitAll(passed), effects)?;
+        Ok(Reply::Sent(replies))
+    }
+
     /// Goes on after a command of an agent, unless that refused it.
     fn heeded(
         &mut self,
@@ -239,6 +260,7 @@ impl Core {
                 Ok(Reply::Done)
             }
             Command::Send(entry) => self.send_own(now, *entry, effects),
+            Command::SendAll(entries) => self.send_all(now, entries, effects),
             Command::Join { invitation, keys } => {
                 self.joining = Some(Joining::new(*invitation, keys));
                 self.after_block(now, effects)?;
@@ -307,6 +329,7 @@ fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused>
             None
         }
         Command::Send(_)
+        | Command::SendAll(_)
         | Command::Cancel(_)
         | Command::Attend(..)
         | Command::Admit(..)

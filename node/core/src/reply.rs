@@ -15,6 +15,9 @@ pub enum Reply {
     Ordered(OrderKey),
     /// The entry passed the checks of this node and is on its way to all validators.
     Submitted(EntryId),
+    /// Of each entry that was sent together with others, in their order: none, or why it was not
+    /// sent.
+    Sent(Vec<Option<Refused>>),
     /// As [`Reply::Submitted`]; the account will have this id.
     Joining(EntryId, AccountId),
     /// Done.

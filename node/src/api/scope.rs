@@ -122,6 +122,7 @@ pub(crate) const NEEDS: &[Need] = &[
     ("post", "/node/stop", Scope::Admin, None),
     ("post", "/invitations", Scope::Admin, None),
     ("post", "/ledger/transfer", Scope::Admin, None),
+    ("post", "/ledger/transfers", Scope::Admin, None),
     ("post", "/ledger/close", Scope::Admin, None),
     ("post", "/appliances/add", Scope::Admin, None),
     ("post", "/appliances/remove", Scope::Admin, None),

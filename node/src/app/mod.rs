@@ -400,7 +400,7 @@ fn prepare(
 ) -> anyhow::Result<Prepared> {
     let path = config.home.path();
     let transfers = path.join("transfers");
-    let transfers = TransferStore::open(transfers).context("cannot read the transfers")?;
+    let transfers = TransferStore::open(&transfers).context("cannot read the transfers")?;
     let provider = config.provider.as_ref();
     let provider = provider.map(|p| p.terms(genesis)).transpose()?;
     let solver = config.solver.as_ref().map(|solver| {

@@ -5,12 +5,13 @@ use axum::Form;
 use axum::body::Bytes;
 use axum::extract::{FromRequest as _, Request};
 use axum::http::{Method, header};
+use gridbay_protocol::units::Credits;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Names of fields that tell what an action is about and hold no secret. Programs, their arguments
 /// and environments, notes, tokens and keys are not among them.
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "amount",
     "budget",
     "buy",
@@ -36,6 +37,7 @@ const NAMES: [&str; 30] = [
     "seconds",
     "setting",
     "to",
+    "transfers",
     "units",
     "user",
     "valid_seconds",
@@ -62,6 +64,9 @@ pub(super) fn of(body: &[u8]) -> BTreeMap<String, String> {
                     found.extend(inner.filter_map(|(under, value)| {
                         Some((format!("{name}.{under}"), text(value)?))
                     }));
+                }
+                Value::Array(list) if name == "transfers" => {
+                    found.push((name.clone(), together(list)));
                 }
                 value => found.extend(text(value).map(|text| (name.clone(), text))),
             }
@@ -112,6 +117,14 @@ fn known(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
+/// Many transfers in a few words: each has its own line in the ledger's history.
+fn together(list: &[Value]) -> String {
+    let amounts = list.iter().filter_map(|one| one.get("amount")?.as_str());
+    let sum = Credits::sum(amounts.filter_map(|text| text.parse().ok()));
+    let sum = sum.map_or_else(|| "?".to_owned(), |sum| sum.to_string());
+    format!("{}, of {sum} together", list.len())
+}
+
 fn text(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => text.clone(),
@@ -154,6 +167,9 @@ mod tests {
             ]
         );
         assert!(of(b"[1]").is_empty() && of(b"").is_empty());
+        let many = br#"{"transfers": [{"to": "a", "amount": "1.5", "memo": "x7"},
+            {"to": "b", "amount": "2"}, {"amount": 3}, 4]}"#;
+        assert_eq!(of(many)["transfers"], "4, of 3.5 together");
         let long = format!("{{\"name\": \"{}\"}}", "ä".repeat(200));
         assert_eq!(of(long.as_bytes())["name"].chars().count(), CHARS);
     }

@@ -25,6 +25,8 @@ use crate::discovery::Discovery;
 use crate::events::kept::Kept;
 use crate::executor::Selling;
 use crate::held::{self, Guests};
+use crate::ledger::awaited::Landing;
+use crate::ledger::desk::Desk;
 use crate::ledger::times::Times;
 use crate::market::Markets;
 use crate::market::odds::Tried;
@@ -142,6 +144,10 @@ pub struct NodeBackend {
     /// The market at the last height.
     pub(crate) markets: AtHeight<(), Markets>,
     pub(crate) discovery: Discovery,
+    /// Sends transfers, many at once.
+    pub(crate) desk: Desk,
+    /// Entries whose blocks somebody waits for.
+    pub(crate) landing: Landing,
     pub(crate) guests: Guests,
     /// Readers of events, and what is kept for them.
     pub(crate) events: Kept,
@@ -167,6 +173,12 @@ impl NodeBackend {
             tried: Arc::default(),
             times: Times::default(),
             markets: AtHeight::default(),
+            desk: Desk::new(
+                parts.body.clone(),
+                parts.transfers.clone(),
+                parts.account_key.clone(),
+            ),
+            landing: Landing::default(),
             discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
             guests: Guests::open(parts.guests.clone()),

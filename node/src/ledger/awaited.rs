@@ -1,17 +1,85 @@
 //! Waiting for an entry's block.
+//!
+//! 1. Whoever waits looks once for itself: the block may have been there before.
+//! 2. After each block one look at the core finds the entries of all that wait, so a thousand
+//!    requests cost the core thread what one does.
 
 use crate::api::limits::BLOCK_WAIT;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
+use crate::backend::at_height::AtHeight;
 use crate::backend::failure::{gone, internal};
 use crate::body::BodyGone;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::EntryId;
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::Mutex as Look;
 use tokio::time::{Instant, timeout_at};
 
+/// Entries whose blocks somebody waits for.
+#[derive(Default)]
+pub(crate) struct Landing {
+    /// With the number of those that wait for each.
+    waiting: Mutex<BTreeMap<EntryId, usize>>,
+    /// Those that are in blocks, of all that waited at a height.
+    landed: AtHeight<(), BTreeMap<EntryId, u64>>,
+    look: Look<()>,
+}
+
+/// Keeps an entry among those looked for.
+struct Watch<'a> {
+    landing: &'a Landing,
+    entry: EntryId,
+}
+
+impl Landing {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<EntryId, usize>> {
+        // Each change leaves the map whole.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn watch(&self, entry: EntryId) -> Watch<'_> {
+        *self.waiting().entry(entry).or_default() += 1;
+        Watch {
+            landing: self,
+            entry,
+        }
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        let mut waiting = self.landing.waiting();
+        if let Some(count) = waiting.get_mut(&self.entry) {
+            *count -= 1;
+            if *count == 0 {
+                waiting.remove(&self.entry);
+            }
+        }
+    }
+}
+
 impl NodeBackend {
+    /// The block of an entry that somebody watches, as of a height at least, and that height.
+    async fn landed(&self, entry: &EntryId, height: u64) -> Answer<(Option<u64>, u64)> {
+        let found = |landed: &BTreeMap<EntryId, u64>| landed.get(entry).copied();
+        let _one = self.landing.look.lock().await;
+        if let Some(landed) = self.landing.landed.get(height, &()) {
+            return Ok((found(&landed), height));
+        }
+        let all: Vec<EntryId> = self.landing.waiting().keys().copied().collect();
+        let looked = self.query(move |core| {
+            let at = |id: EntryId| Some((id, core.host().entry_height(&id)?));
+            let landed: BTreeMap<EntryId, u64> = all.into_iter().filter_map(at).collect();
+            (landed, core.state().height())
+        });
+        let (landed, now) = looked.await?;
+        let landed = self.landing.landed.put(now, (), landed);
+        Ok((found(&landed), now))
+    }
+
     /// Submits an entry and waits for its block.
     pub(crate) async fn on_the_ledger(&self, command: Command) -> Answer<(EntryId, u64)> {
         let Reply::Submitted(entry) = self.command(command).await? else {
@@ -27,11 +95,14 @@ impl NodeBackend {
         let mut heights = self.parts.body.height();
         let mut troubles = self.parts.body.troubles();
         let deadline = Instant::now() + BLOCK_WAIT;
+        // Among those looked for before it is looked for here: so no block falls in between.
+        let _watch = self.landing.watch(entry);
+        heights.borrow_and_update();
+        let looked =
+            self.query(move |core| (core.host().entry_height(&entry), core.state().height()));
+        let mut looked = looked.await?;
         loop {
-            heights.borrow_and_update();
-            let looked =
-                self.query(move |core| (core.host().entry_height(&entry), core.state().height()));
-            match looked.await? {
+            match looked {
                 (Some(height), _) => return Ok(height),
                 (None, now) if now >= until => return Err(not_included(&entry)),
                 (None, _) => {}
@@ -43,7 +114,10 @@ impl NodeBackend {
                 }
             };
             match next {
-                Ok(Ok(())) => {}
+                Ok(Ok(())) => {
+                    let height = *heights.borrow_and_update();
+                    looked = self.landed(&entry, height).await?;
+                }
                 Ok(Err(_)) => return Err(gone(BodyGone::Stopped)),
                 Err(_) => return Err(no_block(&entry)),
             }

@@ -1,7 +1,8 @@
 //! The ledger: balances, transfers, statements, blocks.
 
-mod awaited;
+pub(crate) mod awaited;
 pub(crate) mod blocks;
+pub(crate) mod desk;
 pub(crate) mod handle;
 pub(crate) mod proof;
 pub(crate) mod routes;

@@ -3,7 +3,7 @@
 use super::statement::types::Statement;
 use super::types::{
     Balance, BlockInfo, CloseRequest, ClosedAccount, Movement, PaymentProof, SignedHeader,
-    TransferRequest, Transferred,
+    TransferOutcome, TransferRequest, Transferred, TransfersRequest,
 };
 use crate::api::document::Routes;
 use crate::api::extract::{Body, FEW, Lines, Listed, Params, Place, Reply, Whole, parse};
@@ -30,6 +30,11 @@ pub(crate) fn routes() -> Routes<Node> {
             "/ledger/transfer",
             "Moves money to another account",
             transfer,
+        )
+        .post(
+            "/ledger/transfers",
+            "Moves money to other accounts, many transfers at once",
+            transfers,
         )
         .post("/ledger/close", "Closes the account of this node", close)
         .get(
@@ -106,6 +111,16 @@ async fn transfer(
     let key = headers.get(idempotency::HEADER);
     let key = key.and_then(|key| key.to_str().ok()).map(str::to_owned);
     node.transfer(key, request).await.map(Json)
+}
+
+async fn transfers(
+    State(node): State<Node>,
+    headers: HeaderMap,
+    Body(request): Body<TransfersRequest>,
+) -> Reply<Vec<TransferOutcome>> {
+    let key = headers.get(idempotency::HEADER);
+    let key = key.and_then(|key| key.to_str().ok());
+    node.transfers(key, request).await.map(Json)
 }
 
 async fn close(

@@ -1,5 +1,6 @@
 //! The ledger: balances, transfers, statements, blocks.
 
+use crate::api::ApiError;
 use crate::api::types::{Hex, Signed, amount};
 use gridbay_ledger::log::InclusionProof;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
@@ -75,6 +76,27 @@ pub struct TransferRequest {
     pub amount: Credits,
     /// Note; the ledger carries its hash together with the request's idempotency key.
     pub memo: Option<String>,
+}
+
+/// Transfers in one request at the most.
+pub const TRANSFERS: usize = 500;
+
+/// `POST /ledger/transfers`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TransfersRequest {
+    /// Each goes its own way: one that is refused keeps none of the others back.
+    #[schema(min_items = 1, max_items = 500)]
+    pub transfers: Vec<TransferRequest>,
+}
+
+/// What became of one of many transfers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TransferOutcome {
+    /// The transfer, if it took effect.
+    pub done: Option<Transferred>,
+    /// Why it did not, or is not known to have.
+    pub error: Option<ApiError>,
 }
 
 /// `POST /ledger/close`.

@@ -6,12 +6,15 @@ use super::world::credits;
 use futures::stream::{self, StreamExt as _};
 use gridbay_ledger::light;
 use gridbay_node::api::ErrorCode;
-use gridbay_node::api::types::{Movement, NodeState, Signed, TransferRequest};
+use gridbay_node::api::types::{
+    Movement, NodeState, Signed, TRANSFERS, TransferOutcome, TransferRequest, TransfersRequest,
+};
 use gridbay_protocol::block::Header;
 use gridbay_protocol::codec;
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::payment::Reason;
 use gridbay_protocol::vote::Certificate;
+use std::collections::BTreeSet;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn money_moves_and_is_on_the_statement() {
@@ -90,7 +93,7 @@ async fn what_is_decided_makes_room_for_more_transfers() {
         let key = i.is_multiple_of(2).then(|| format!("of-many-{i}"));
         backend.transfer(key, request.clone())
     };
-    let sent = stream::iter(0..MANY).map(one).buffer_unordered(64);
+    let sent = stream::iter(0..MANY).map(one).buffer_unordered(MANY);
     let sent: Vec<_> = sent.collect().await;
     let refused: Vec<_> = sent.iter().filter(|answer| answer.is_err()).collect();
     assert!(
@@ -105,6 +108,56 @@ async fn what_is_decided_makes_room_for_more_transfers() {
         let path = format!("/ledger/history{asked}");
         let listed: Vec<Movement> = at.client().get(&path).await.unwrap();
         assert_eq!(listed.len(), lines, "{asked}");
+    }
+    at.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_transfers_in_one_request_go_each_its_own_way_and_once() {
+    let at = Served::start(&[]).await;
+    let to = at.world.genesis.account(&at.world.genesis.members[1]);
+    let pay = |to, amount| TransferRequest {
+        to,
+        amount: credits(amount),
+        memo: None,
+    };
+    let mut transfers = vec![pay(to, "0.5"); 40];
+    transfers[7].to = AccountId([1; 32]);
+    transfers[9].amount = credits("0");
+    let request = TransfersRequest { transfers };
+    let client = at.client();
+    let ask = async || -> Vec<TransferOutcome> {
+        let sent = client.post("/ledger/transfers", &request, Some("many-0001"));
+        sent.await.unwrap()
+    };
+    let first = ask().await;
+    let code = |n: usize| first[n].error.as_ref().map(|error| error.code);
+    assert_eq!(code(7), Some(ErrorCode::NotFound));
+    assert_eq!(code(9), Some(ErrorCode::Usage));
+    let entries: BTreeSet<EntryId> = first
+        .iter()
+        .filter_map(|outcome| Some(outcome.done.as_ref()?.entry))
+        .collect();
+    assert_eq!(entries.len(), 38, "equal ones are different entries");
+    let balance = async || at.world.backend.balance(None).await.unwrap().balance;
+    assert_eq!(balance().await, Signed::from(credits("81")));
+    // The layer of repeated requests would answer itself: the backend knows what is kept.
+    let again = at
+        .world
+        .backend
+        .transfers(Some("many-0001"), request.clone());
+    assert_eq!(again.await.unwrap(), first);
+    assert_eq!(
+        balance().await,
+        Signed::from(credits("81")),
+        "money moves once"
+    );
+    for wrong in [0, TRANSFERS + 1] {
+        let request = TransfersRequest {
+            transfers: vec![pay(to, "0.5"); wrong],
+        };
+        let sent = client.post::<Vec<TransferOutcome>>("/ledger/transfers", &request, None);
+        assert_eq!(sent.await.unwrap_err().code, ErrorCode::Usage);
     }
     at.stop().await;
 }

@@ -257,7 +257,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         orders,
         clusters,
         gateway,
-        transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
+        transfers: TransferStore::open(&dir.path().join("transfers")).unwrap(),
         guests: dir.path().join("guests.json"),
         tokens: TokenBook::open(dir.path().join("tokens")).unwrap(),
         projects: ProjectBook::open(dir.path().join("projects")).unwrap(),

@@ -28,6 +28,11 @@ impl Host {
     }
     pub(super) fn submit(&mut self, entry: Arc<Authentic>) {
         let id = entry.id();
+        if let Some(trouble) = self.clock.trouble() {
+            let refusal = MempoolRefusal::Trouble(trouble);
+            let refused = HostEffect::EntryRefused { entry: id, refusal };
+            return self.effects.push(refused);
+        }
         match self
             .mempool
             .add(&self.state, Arc::clone(&entry), Source::Own)

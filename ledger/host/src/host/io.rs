@@ -46,6 +46,8 @@ pub enum HostInput {
     Tick,
     /// An entry of this node's own users or agents.
     Submit(Arc<Authentic>),
+    /// Many of them, which go to the validators together.
+    SubmitAll(Vec<Arc<Authentic>>),
     /// A peer is connected.
     PeerUp(Peer),
     /// A peer is gone.

@@ -45,7 +45,7 @@ use crate::heralds::Heralds;
 use crate::index::Index;
 use crate::journal::{Journal, Recovered};
 use crate::limits;
-use crate::mempool::{Mempool, MempoolRefusal};
+use crate::mempool::Mempool;
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
 use crate::receipts::Receipts;
@@ -163,13 +163,11 @@ impl Host {
             HostInput::Tick => Ok(()),
             HostInput::Message { from, message } => self.receive(from, message),
             HostInput::Submit(entry) => {
-                match self.clock.trouble() {
-                    Some(trouble) => self.effects.push(HostEffect::EntryRefused {
-                        entry: entry.id(),
-                        refusal: MempoolRefusal::Trouble(trouble),
-                    }),
-                    None => self.submit(entry),
-                }
+                self.submit(entry);
+                Ok(())
+            }
+            HostInput::SubmitAll(entries) => {
+                entries.into_iter().for_each(|entry| self.submit(entry));
                 Ok(())
             }
             HostInput::PeerUp(peer) => {

@@ -1,17 +1,20 @@
 //! Transfers of the owner by their idempotency keys. A repeated request finds its transfer again,
 //! even if the node was killed between sending the money and answering.
 //!
-//! ```text
-//! transfers/<key>   the signed entry, canonical bytes, replaced atomically
-//! ```
-//!
-//! 1. A transfer's entry is signed and on disk before it is sent.
+//! 1. A transfer's entry is signed and on disk before it is sent; many become safe with one sync
+//!    (see [`book`]).
 //! 2. A key has one entry, ever, and no other key has the same one: the entry names its key (see
-//!    `backend::transfer`). The ledger takes an entry once, so a request repeated under its key
+//!    `ledger::transfer`). The ledger takes an entry once, so a request repeated under its key
 //!    moves the money once, however often nodes and clients fail in between.
 //! 3. An entry *waits* until it is known to be in a block, or can be in none any more.
-//! 4. The last [`KEPT`] keys are kept; those whose entry waits are never forgotten.
+//! 4. The last [`KEPT`] keys are kept; those whose entry waits are never forgotten. A key that
+//!    nobody can repeat is kept in memory alone, while its entry waits.
 
+mod book;
+
+use book::Book;
+use gridbay_host::Fault;
+use gridbay_host::disk::{Disk, RealDisk};
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{EntryId, Hash32};
@@ -19,24 +22,13 @@ use gridbay_protocol::limits::ENTRY_BYTES;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Keys remembered.
-pub const KEPT: usize = 4_096;
+/// Keys remembered: those of a minute at some five hundred a second.
+pub const KEPT: usize = 32_768;
 /// Transfers that may wait for their inclusion: as many as validators keep of one account.
 pub const WAITING: usize = gridbay_host::limits::MEMPOOL_PER_ACCOUNT;
-
-/// Why a transfer was not kept, and so not sent.
-#[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    /// Too many of them wait for their inclusion.
-    #[error("{WAITING} transfers of this account wait for their inclusion")]
-    TooMany,
-    /// The disk failed.
-    #[error("cannot keep the transfer")]
-    Disk(#[from] io::Error),
-}
 
 /// A key of the store: hash of the owner's idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +42,17 @@ impl TransferKey {
     }
 }
 
+/// A transfer to keep.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Its key.
+    pub key: TransferKey,
+    /// Whether the request can come again under this key.
+    pub repeats: bool,
+    /// Its entry.
+    pub entry: SignedEntry,
+}
+
 /// A key by the last height of its entry.
 type End = (u64, TransferKey);
 
@@ -59,81 +62,112 @@ struct Known {
     ends: BTreeSet<End>,
     /// Those of `ends` whose entries wait.
     waiting: BTreeSet<End>,
+    /// Keys under which no request comes again.
+    passing: BTreeSet<TransferKey>,
+}
+
+struct Inner {
+    book: Book,
+    known: Known,
 }
 
 /// The store: a folder, read once. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct TransferStore {
-    folder: PathBuf,
-    known: Arc<Mutex<Known>>,
+#[derive(Clone)]
+pub struct TransferStore(Arc<Mutex<Inner>>);
+
+impl std::fmt::Debug for TransferStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TransferStore").finish_non_exhaustive()
+    }
 }
 
 impl TransferStore {
     /// Opens (and makes) the folder and reads what it holds.
-    pub fn open(folder: PathBuf) -> io::Result<TransferStore> {
-        super::orders::private_folder(&folder)?;
+    ///
+    /// # Errors
+    /// The disk fails, or the file was damaged where it once was safe.
+    pub fn open(folder: &Path) -> Result<TransferStore, Fault> {
+        let store = TransferStore::on(Box::new(RealDisk::open(folder)?))?;
+        store.take_over(folder)?;
+        Ok(store)
+    }
+
+    fn on(disk: Box<dyn Disk>) -> Result<TransferStore, Fault> {
         let mut known = Known::default();
-        for file in fs::read_dir(&folder)? {
-            let path = file?.path();
-            let name = path.file_name().and_then(|name| name.to_str());
-            // The rest of a write that was broken off has another name.
-            let Some(key) = name.and_then(|name| name.parse().ok()) else {
-                continue;
-            };
-            match codec::decode::<SignedEntry>(&fs::read(&path)?, ENTRY_BYTES) {
-                Ok(entry) => known.insert(TransferKey(key), entry),
+        let book = Book::open(disk, |key, entry| {
+            known.remove(&key);
+            if let Some(entry) = entry {
+                known.insert(key, entry);
+            }
+        })?;
+        Ok(TransferStore(Arc::new(Mutex::new(Inner { book, known }))))
+    }
+
+    /// Takes over what earlier versions kept, a file for each key.
+    fn take_over(&self, folder: &Path) -> Result<(), Fault> {
+        let (mut found, mut files) = (Vec::new(), Vec::new());
+        for (key, path) in single_files(folder).unwrap_or_default() {
+            let bytes = fs::read(&path).unwrap_or_default();
+            match codec::decode::<SignedEntry>(&bytes, ENTRY_BYTES) {
+                Ok(entry) => {
+                    found.push(Transfer {
+                        key,
+                        repeats: true,
+                        entry,
+                    });
+                    files.push(path);
+                }
                 Err(error) => {
                     tracing::error!(path = %path.display(), %error, "a transfer is left aside");
                 }
             }
         }
-        Ok(TransferStore {
-            folder,
-            known: Arc::new(Mutex::new(known)),
-        })
+        self.keep(found)?;
+        for path in files {
+            if let Err(error) = fs::remove_file(&path) {
+                tracing::warn!(path = %path.display(), %error, "an old transfer's file stays");
+            }
+        }
+        Ok(())
     }
 
     /// The entry of a key.
     pub fn get(&self, key: &TransferKey) -> Option<SignedEntry> {
-        self.lock().entries.get(key).cloned()
+        self.lock().known.entries.get(key).cloned()
     }
 
-    /// Keeps the entry that `sign` makes for the key, durably, and returns it; or what the key has
-    /// already. `height` is the ledger's. Blocks.
+    /// Keeps transfers, durably and together; a key that has an entry keeps that. Blocks.
     ///
     /// # Errors
-    /// Too many wait, or the disk fails: nothing may be sent then.
-    pub fn keep(
-        &self,
-        key: TransferKey,
-        height: u64,
-        sign: impl FnOnce() -> SignedEntry,
-    ) -> Result<SignedEntry, KeepError> {
-        let mut known = self.lock();
-        if let Some(entry) = known.entries.get(&key) {
-            return Ok(entry.clone());
+    /// The disk fails: none is kept, and nothing may be sent then.
+    pub fn keep(&self, mut transfers: Vec<Transfer>) -> Result<(), Fault> {
+        let inner = &mut *self.lock();
+        transfers.retain(|transfer| !inner.known.entries.contains_key(&transfer.key));
+        let repeat = transfers.iter().filter(|transfer| transfer.repeats);
+        let mut lines = repeat.map(|t| (t.key, Some(&t.entry))).peekable();
+        if lines.peek().is_some() {
+            inner.book.add(lines)?;
         }
-        known.lapse(height);
-        if known.waiting.len() >= WAITING {
-            return Err(KeepError::TooMany);
+        for transfer in transfers {
+            if !transfer.repeats {
+                inner.known.passing.insert(transfer.key);
+            }
+            inner.known.insert(transfer.key, transfer.entry);
         }
-        let entry = sign();
-        super::replace_file(&self.path(&key), &codec::encode(&entry))?;
-        known.insert(key, entry.clone());
-        self.make_room(&mut known);
-        Ok(entry)
+        inner.make_room();
+        Ok(())
     }
 
-    /// How many entries wait at a height.
-    pub fn waits(&self, height: u64) -> usize {
-        let mut known = self.lock();
+    /// How many more entries may wait at a height.
+    pub fn room(&self, height: u64) -> usize {
+        let known = &mut self.lock().known;
         known.lapse(height);
-        known.waiting.len()
+        WAITING.saturating_sub(known.waiting.len())
     }
 
     /// The entries that wait, in the order in which they lapse.
     pub fn waiting(&self) -> Vec<(TransferKey, EntryId)> {
-        let known = self.lock();
+        let known = &self.lock().known;
         let waiting = known.waiting.iter();
         let entry = |(_, key): &End| Some((*key, known.entries.get(key)?.id()));
         waiting.filter_map(entry).collect()
@@ -141,39 +175,64 @@ impl TransferStore {
 
     /// The entry of a key is in a block: it waits no longer.
     pub fn decided(&self, key: &TransferKey) {
-        let mut known = self.lock();
+        let known = &mut self.lock().known;
         if let Some(end) = known.end(key) {
-            known.waiting.remove(&end);
+            known.over(end);
         }
     }
 
     /// Forgets a key whose entry was never sent.
-    pub fn forget(&self, key: &TransferKey) -> io::Result<()> {
-        let mut known = self.lock();
-        known.remove(key);
-        fs::remove_file(self.path(key))
-    }
-
-    /// Forgets the keys whose entries ended first, of those that wait no longer.
-    fn make_room(&self, known: &mut Known) {
-        while known.entries.len() > KEPT {
-            let over = |end: &&End| !known.waiting.contains(end);
-            let Some((_, key)) = known.ends.iter().find(over).copied() else {
-                return;
-            };
-            known.remove(&key);
-            if let Err(error) = fs::remove_file(self.path(&key)) {
-                tracing::warn!(%error, "an old transfer's file stays");
-            }
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub fn forget(&self, key: &TransferKey) -> Result<(), Fault> {
+        let inner = &mut *self.lock();
+        let repeats = !inner.known.passing.contains(key);
+        inner.known.remove(key);
+        match repeats {
+            true => inner.book.add([(*key, None)].into_iter()),
+            false => Ok(()),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, Inner> {
         // Every change below leaves the maps consistent at every step.
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    fn path(&self, key: &TransferKey) -> PathBuf {
-        self.folder.join(key.0.to_hex())
+}
+
+/// The files of earlier versions, named by their keys.
+fn single_files(folder: &Path) -> io::Result<Vec<(TransferKey, PathBuf)>> {
+    let mut found = Vec::new();
+    for file in fs::read_dir(folder)? {
+        let path = file?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if let Some(key) = name.and_then(|name| name.parse().ok()) {
+            found.push((TransferKey(key), path));
+        }
+    }
+    Ok(found)
+}
+
+impl Inner {
+    /// Forgets the keys whose entries ended first, of those that wait no longer.
+    fn make_room(&mut self) {
+        while self.known.entries.len() > KEPT {
+            let over = |end: &&End| !self.known.waiting.contains(end);
+            let Some((_, key)) = self.known.ends.iter().find(over).copied() else {
+                break;
+            };
+            self.known.remove(&key);
+        }
+        let known = &self.known;
+        if self.book.is_long(known.entries.len()) {
+            let lasting = known.entries.iter();
+            let lasting = lasting.filter(|(key, _)| !known.passing.contains(key));
+            let lines = lasting.map(|(key, entry)| (*key, Some(entry)));
+            if let Err(error) = self.book.rewrite(lines) {
+                tracing::warn!(%error, "the file of transfers is not made shorter");
+            }
+        }
     }
 }
 
@@ -193,18 +252,30 @@ impl Known {
             self.ends.remove(&end);
             self.waiting.remove(&end);
             self.entries.remove(key);
+            self.passing.remove(key);
+        }
+    }
+    /// An entry waits no longer.
+    fn over(&mut self, end: End) {
+        self.waiting.remove(&end);
+        if self.passing.contains(&end.1) {
+            self.remove(&end.1);
         }
     }
     /// Transfers that can be in no block after `height` wait no longer.
     fn lapse(&mut self, height: u64) {
-        let later = (height.saturating_add(1), TransferKey(Hash32([0; 32])));
-        self.waiting = self.waiting.split_off(&later);
+        while let Some(end) = self.waiting.first().copied()
+            && end.0 <= height
+        {
+            self.over(end);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_host::disk::{FaultPlan, MemDisk};
     use gridbay_protocol::entry::{Entry, EntryBody};
     use gridbay_protocol::ids::{AccountId, NetworkId};
     use gridbay_protocol::keys::SecretKey;
@@ -229,72 +300,143 @@ mod tests {
         TransferKey::of(&format!("key {n}"))
     }
 
+    /// Transfers under a range of keys, whose entries are the same: the store does not look at it.
+    fn transfers(keys: std::ops::Range<usize>, entry: &SignedEntry) -> Vec<Transfer> {
+        let one = |n| Transfer {
+            key: key(n),
+            repeats: true,
+            entry: entry.clone(),
+        };
+        keys.map(one).collect()
+    }
+
+    fn passing(n: usize, entry: &SignedEntry) -> Transfer {
+        Transfer {
+            key: key(n),
+            repeats: false,
+            entry: entry.clone(),
+        }
+    }
+
     #[test]
-    fn a_key_has_one_entry_signed_once_also_after_a_restart() {
+    fn a_key_has_one_entry_also_after_a_restart() {
         let dir = tempfile::tempdir().unwrap();
-        let open = || TransferStore::open(dir.path().join("transfers")).unwrap();
+        let open = || TransferStore::open(&dir.path().join("transfers")).unwrap();
+        let (first, other) = (entry(40), entry(41));
         let store = open();
-        let first = store.keep(key(1), 0, || entry(40)).unwrap();
-        let again = store.keep(key(1), 9, || panic!("signed again")).unwrap();
-        assert_eq!(first, again);
-        store.keep(key(2), 0, || entry(41)).unwrap();
+        store.keep(transfers(1..2, &first)).unwrap();
+        store.keep(transfers(1..3, &other)).unwrap();
+        assert_eq!(store.get(&key(1)).as_ref(), Some(&first));
+        assert_eq!(store.get(&key(2)).as_ref(), Some(&other));
+        store.keep(vec![passing(3, &other)]).unwrap();
+        drop(store);
 
         let store = open();
-        assert_eq!(store.get(&key(1)), Some(first));
-        assert_eq!(store.get(&key(3)), None);
+        assert_eq!(store.get(&key(1)).as_ref(), Some(&first));
+        assert_eq!(store.get(&key(3)), None, "nobody asks for it again");
         store.forget(&key(2)).unwrap();
+        drop(store);
         assert_eq!(open().get(&key(2)), None);
     }
 
     #[test]
-    fn what_is_decided_waits_no_longer_and_only_so_many_wait() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = TransferStore::open(dir.path().to_owned()).unwrap();
-        for n in 0..WAITING {
-            store.keep(key(n), 0, || entry(40)).unwrap();
-        }
-        let full = store.keep(key(WAITING), 0, || panic!("signed for nothing"));
-        assert!(matches!(full, Err(KeepError::TooMany)));
-        assert_eq!(store.waits(39), WAITING);
+    fn what_is_decided_waits_no_longer() {
+        let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+        let early = entry(40);
+        store.keep(transfers(0..WAITING, &early)).unwrap();
+        assert_eq!(store.room(39), 0);
         store.decided(&key(7));
         store.decided(&key(7));
         store.decided(&key(WAITING + 1));
-        assert_eq!(store.waits(39), WAITING - 1);
-        assert!(store.keep(key(WAITING), 39, || entry(79)).is_ok());
-        assert_eq!(store.get(&key(7)), Some(entry(40)), "it is remembered");
+        assert_eq!(store.room(39), 1);
+        assert_eq!(store.waiting().len(), WAITING - 1);
+        store.keep(vec![passing(WAITING, &entry(79))]).unwrap();
+        assert_eq!(
+            store.get(&key(7)).as_ref(),
+            Some(&early),
+            "it is remembered"
+        );
         // At its last height an entry is in its block or in none.
-        assert_eq!(store.waits(40), 1);
+        assert_eq!(store.room(40), WAITING - 1);
+        store.decided(&key(WAITING));
+        assert_eq!(store.get(&key(WAITING)), None, "nobody asks for it again");
     }
 
     #[test]
     fn the_oldest_that_wait_no_longer_are_forgotten_first() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = TransferStore::open(dir.path().to_owned()).unwrap();
-        for n in 0..=KEPT {
-            store
-                .keep(key(n), 0, || entry(40 + n as u64 / 100))
-                .unwrap();
-            if n > 0 {
-                store.decided(&key(n));
-            }
+        let disk = MemDisk::new();
+        let store = TransferStore::on(Box::new(disk.clone())).unwrap();
+        store.keep(transfers(0..1, &entry(1))).unwrap();
+        for hundred in 0..=KEPT / 100 {
+            let keys = 1 + hundred * 100..101 + hundred * 100;
+            let kept = transfers(keys.clone(), &entry(40 + hundred as u64));
+            store.keep(kept).unwrap();
+            keys.for_each(|n| store.decided(&key(n)));
         }
-        assert!(store.get(&key(0)).is_some(), "it waits");
-        let kept = (1..=KEPT).filter(|n| store.get(&key(*n)).is_some());
-        assert_eq!(kept.count(), KEPT - 1);
-        let (early, late) = ((1..100).collect::<Vec<_>>(), KEPT);
-        let gone = early.iter().filter(|n| store.get(&key(**n)).is_none());
-        assert_eq!(gone.count(), 1);
-        assert!(store.get(&key(late)).is_some());
+        let check = |store: &TransferStore| {
+            assert!(store.get(&key(0)).is_some(), "it waits");
+            assert_eq!(store.get(&key(1)), None);
+            assert!(store.get(&key(KEPT)).is_some());
+            assert_eq!(store.lock().known.entries.len(), KEPT);
+        };
+        check(&store);
+        drop(store);
+        // The file has those that are forgotten as well, as long as it is not written anew.
+        let again = TransferStore::on(Box::new(disk)).unwrap();
+        let many = again.lock().known.entries.len();
+        assert!((KEPT..=KEPT + 200).contains(&many), "{many}");
     }
 
     #[test]
-    fn a_disk_that_fails_keeps_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = dir.path().join("transfers");
-        let store = TransferStore::open(folder.clone()).unwrap();
-        fs::remove_dir(&folder).unwrap();
-        let kept = store.keep(key(1), 0, || entry(40));
-        assert!(matches!(kept, Err(KeepError::Disk(_))));
+    fn a_file_of_what_is_forgotten_is_written_anew_and_nothing_is_lost() {
+        let disk = MemDisk::new();
+        let store = TransferStore::on(Box::new(disk.clone())).unwrap();
+        let stays = entry(90);
+        store.keep(transfers(0..3, &stays)).unwrap();
+        let mut most = 0;
+        for n in 3..9_000 {
+            store.keep(transfers(n..n + 1, &stays)).unwrap();
+            store.forget(&key(n)).unwrap();
+            most = most.max(disk.len("entries").unwrap());
+        }
+        assert!(most < 1 << 21, "{most} bytes");
+        assert!(disk.len("entries").unwrap() < most, "it was made shorter");
+        let again = TransferStore::on(Box::new(disk)).unwrap();
+        let known = &again.lock().known.entries;
+        assert_eq!(
+            known.keys().copied().collect::<BTreeSet<_>>(),
+            (0..3).map(key).collect()
+        );
+    }
+
+    #[test]
+    fn a_disk_that_fails_keeps_nothing_and_goes_on_when_it_works() {
+        let disk = MemDisk::new();
+        let store = TransferStore::on(Box::new(disk.clone())).unwrap();
+        let (first, later) = (entry(40), entry(41));
+        disk.fail(FaultPlan::forgetful_sync(0));
+        assert!(store.keep(transfers(1..2, &first)).is_err());
         assert_eq!(store.get(&key(1)), None);
+        store.keep(transfers(1..3, &later)).unwrap();
+        disk.crash(|_| 0);
+        let again = TransferStore::on(Box::new(disk)).unwrap();
+        assert_eq!(again.get(&key(1)).as_ref(), Some(&later));
+        assert_eq!(again.get(&key(2)).as_ref(), Some(&later));
+    }
+
+    #[test]
+    fn files_of_earlier_versions_are_taken_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = entry(40);
+        let file = dir.path().join(key(1).0.to_hex());
+        fs::write(&file, codec::encode(&old)).unwrap();
+        fs::write(dir.path().join(key(2).0.to_hex()), b"torn").unwrap();
+        let store = TransferStore::open(dir.path()).unwrap();
+        assert_eq!(store.get(&key(1)).as_ref(), Some(&old));
+        assert_eq!(store.get(&key(2)), None);
+        assert!(!file.exists());
+        drop(store);
+        let again = TransferStore::open(dir.path()).unwrap();
+        assert_eq!(again.get(&key(1)), Some(old));
     }
 }

@@ -1,0 +1,320 @@
+//! The way of many transfers to the validators at once. What comes while some are signed, kept and
+//! sent goes with the next ones, so the more come, the less each costs.
+//!
+//! 1. A request leaves its wish in the queue, which has [`QUEUE`] places; beyond them it is refused
+//!    at once. A task for each wish takes a turn; one turn serves all that wait by then.
+//! 2. A turn waits until the validators have room for more entries of this account: some of those
+//!    that wait must be in a block, or lapse, before.
+//! 3. It looks at the core once, signs the entries, keeps them with one sync, and sends them with
+//!    one command.
+//! 4. An entry that this node's ledger refuses was not sent: its key is free again.
+
+use crate::api::limits::BLOCK_WAIT;
+use crate::api::{Answer, ApiError, ErrorCode};
+use crate::backend::failure::{disk, gone, internal, no_account, refused, unknown_account};
+use crate::body::BodyHandle;
+use crate::market::spendable;
+use crate::store::transfers::{Transfer, TransferKey, TransferStore};
+use gridbay_core::input::Command;
+use gridbay_core::reply::Reply;
+use gridbay_core::{Core, ENTRY_HEIGHTS};
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, EntryId, NetworkId};
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::units::Credits;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Mutex as Turn, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+/// Wishes that wait for their turn.
+const QUEUE: usize = 4_096;
+/// Wishes that one turn serves.
+const BATCH: usize = 256;
+
+/// A transfer that somebody wants.
+pub(super) struct Wish {
+    pub(super) key: TransferKey,
+    /// Whether the request can come again under this key.
+    pub(super) repeats: bool,
+    pub(super) to: AccountId,
+    pub(super) amount: Credits,
+    pub(super) body: EntryBody,
+}
+
+struct Waiting {
+    wish: Wish,
+    told: oneshot::Sender<Answer<SignedEntry>>,
+}
+
+struct Inner {
+    body: BodyHandle,
+    store: TransferStore,
+    secret: SecretKey,
+    queue: Mutex<VecDeque<Waiting>>,
+    turn: Turn<()>,
+}
+
+/// The desk.
+pub(crate) struct Desk(Arc<Inner>);
+
+/// What a turn sees of the core.
+struct Look {
+    network: NetworkId,
+    account: AccountId,
+    height: u64,
+    /// For each wish, in order: why it cannot be.
+    flaws: Vec<Option<ApiError>>,
+}
+
+impl Desk {
+    /// A desk that signs with an account's key.
+    pub(crate) fn new(body: BodyHandle, store: TransferStore, secret: SecretKey) -> Desk {
+        Desk(Arc::new(Inner {
+            body,
+            store,
+            secret,
+            queue: Mutex::default(),
+            turn: Turn::default(),
+        }))
+    }
+
+    /// Signs, keeps and sends the entry of a wish; or finds the one that its key has already.
+    pub(super) async fn send(&self, wish: Wish) -> Answer<SignedEntry> {
+        let (told, answer) = oneshot::channel();
+        {
+            let mut queue = self.0.queue();
+            if queue.len() >= QUEUE {
+                return Err(crowded());
+            }
+            queue.push_back(Waiting { wish, told });
+        }
+        // A turn goes on when the request that began it is given up: it serves others as well.
+        let inner = Arc::clone(&self.0);
+        tokio::spawn(async move { inner.take_turn().await });
+        let answer = answer.await;
+        answer.map_err(|_| internal("sending a transfer", "its turn ended early"))?
+    }
+}
+
+impl Inner {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
+        // A wish comes or goes at once, so the queue is whole whoever panicked.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn take_turn(&self) {
+        let _turn = self.turn.lock().await;
+        if self.queue().is_empty() {
+            return;
+        }
+        let room = self.room().await;
+        let batch: Vec<Waiting> = {
+            let mut queue = self.queue();
+            let most = match &room {
+                Ok(room) => BATCH.min(*room),
+                // Whatever it is, it holds for all that wait.
+                Err(_) => queue.len(),
+            };
+            let all = queue.len();
+            queue.drain(..most.min(all)).collect()
+        };
+        match room {
+            Ok(_) => self.serve(batch).await,
+            Err(error) => batch.into_iter().for_each(|w| tell(w, Err(error.clone()))),
+        }
+    }
+
+    /// How many more entries may wait; as soon as one may.
+    async fn room(&self) -> Answer<usize> {
+        let mut heights = self.body.height();
+        let deadline = Instant::now() + BLOCK_WAIT;
+        loop {
+            let height = *heights.borrow_and_update();
+            let room = self.store.room(height);
+            if room > 0 {
+                return Ok(room);
+            }
+            // Of a transfer whose client went away nobody has told that it is in a block.
+            let waiting = self.store.waiting();
+            let decided = self.body.query(move |core| {
+                let is_decided = |id: &EntryId| core.host().entry_height(id).is_some();
+                let decided = waiting.into_iter().filter(|(_, id)| is_decided(id));
+                decided.map(|(key, _)| key).collect::<Vec<_>>()
+            });
+            let decided = decided.await.map_err(gone)?;
+            decided.iter().for_each(|key| self.store.decided(key));
+            if decided.is_empty() {
+                match timeout_at(deadline, heights.changed()).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(_)) => return Err(gone(crate::body::BodyGone::Stopped)),
+                    Err(_) => return Err(crowded()),
+                }
+            }
+        }
+    }
+
+    async fn serve(&self, batch: Vec<Waiting>) {
+        let wanted: Vec<(AccountId, Credits)> =
+            batch.iter().map(|w| (w.wish.to, w.wish.amount)).collect();
+        let looked = self.body.query(move |core| look(core, &wanted)).await;
+        let look = match looked.map_err(gone).and_then(|look| look) {
+            Ok(look) => look,
+            Err(error) => return batch.into_iter().for_each(|w| tell(w, Err(error.clone()))),
+        };
+        let (signed, batch) = match self.sign_and_keep(look, batch).await {
+            Ok(signed) => signed,
+            Err(error) => return tracing::error!(%error, "a turn of transfers ended early"),
+        };
+        let reply = match signed.is_empty() {
+            true => Ok(Vec::new()),
+            false => self.submit(&signed).await,
+        };
+        let mut made: BTreeMap<TransferKey, Answer<SignedEntry>> = BTreeMap::new();
+        for (n, transfer) in signed.into_iter().enumerate() {
+            let refusal = match &reply {
+                Ok(replies) => replies.get(n).cloned().flatten(),
+                Err(error) => Some(error.clone()),
+            };
+            let sent = match refusal {
+                None => Ok(transfer.entry),
+                Some(error) => {
+                    self.not_sent(&transfer.key, &error);
+                    Err(error)
+                }
+            };
+            made.insert(transfer.key, sent);
+        }
+        for waiting in batch {
+            let key = &waiting.wish.key;
+            let kept = || self.store.get(key).map(Ok);
+            let answer = made.get(key).cloned().or_else(kept);
+            let lost = || Err(internal("sending a transfer", "its entry is gone"));
+            tell(waiting, answer.unwrap_or_else(lost));
+        }
+    }
+
+    /// Signs an entry for each key that has none, and keeps them; the wishes that cannot be are
+    /// told so, and those left are returned as well. Off the runtime's threads: both take time.
+    async fn sign_and_keep(
+        &self,
+        look: Look,
+        batch: Vec<Waiting>,
+    ) -> Answer<(Vec<Transfer>, Vec<Waiting>)> {
+        let (store, secret) = (self.store.clone(), self.secret.clone());
+        let work = move || {
+            let mut signed: BTreeMap<TransferKey, Transfer> = BTreeMap::new();
+            let mut left = Vec::new();
+            for (waiting, flaw) in batch.into_iter().zip(look.flaws) {
+                let wish = &waiting.wish;
+                // One key may come twice in a batch, and may have been kept since it was asked for.
+                if !signed.contains_key(&wish.key) && store.get(&wish.key).is_none() {
+                    if let Some(flaw) = flaw {
+                        tell(waiting, Err(flaw));
+                        continue;
+                    }
+                    let entry = Entry {
+                        network: look.network,
+                        account: look.account,
+                        key: secret.public(),
+                        valid_until: look.height + ENTRY_HEIGHTS,
+                        body: wish.body.clone(),
+                    };
+                    let transfer = Transfer {
+                        key: wish.key,
+                        repeats: wish.repeats,
+                        entry: SignedEntry::new(entry, &secret),
+                    };
+                    signed.insert(wish.key, transfer);
+                }
+                left.push(waiting);
+            }
+            let signed: Vec<Transfer> = signed.into_values().collect();
+            match store.keep(signed.clone()) {
+                Ok(()) => (signed, left),
+                Err(fault) => {
+                    let error = disk("the transfer cannot be kept", &std::io::Error::other(fault));
+                    left.into_iter().for_each(|w| tell(w, Err(error.clone())));
+                    (Vec::new(), Vec::new())
+                }
+            }
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|error| internal("keeping transfers", error))
+    }
+
+    /// Sends entries; the answer has for each in order why it was not sent, if it was not.
+    async fn submit(&self, signed: &[Transfer]) -> Answer<Vec<Option<ApiError>>> {
+        let entries = signed.iter().map(|transfer| transfer.entry.clone());
+        let command = Command::SendAll(entries.collect());
+        match self.body.command(command).await.map_err(gone)? {
+            Reply::Sent(replies) => Ok(replies
+                .into_iter()
+                .map(|refusal| refusal.map(refused))
+                .collect()),
+            Reply::Refused(why) => Err(refused(why)),
+            _ => Err(internal(
+                "sending transfers",
+                "the core gave another answer",
+            )),
+        }
+    }
+
+    /// Frees the key of an entry that was not sent. Whether a node that broke off has sent it is
+    /// not known: then the key stays.
+    fn not_sent(&self, key: &TransferKey, error: &ApiError) {
+        if !error.code.status().is_server_error()
+            && let Err(error) = self.store.forget(key)
+        {
+            tracing::warn!(%error, "a refused transfer stays kept");
+        }
+    }
+}
+
+fn tell(waiting: Waiting, answer: Answer<SignedEntry>) {
+    // The request may have been given up.
+    let _gone = waiting.told.send(answer);
+}
+
+/// A transfer that the ledger might accept only later is refused at once: a user would wait for
+/// nothing. Those of a batch are paid from one balance.
+fn look(core: &Core, wanted: &[(AccountId, Credits)]) -> Answer<Look> {
+    let state = core.state();
+    let account = core.account().ok_or_else(no_account)?;
+    let mut free = spendable(state, &account);
+    let mut flaw = |(to, amount): &(AccountId, Credits)| {
+        if state.account(to).is_none() {
+            return Some(unknown_account(to));
+        }
+        match free.checked_sub(*amount) {
+            None => Some(too_little(free, *amount)),
+            Some(rest) => {
+                free = rest;
+                None
+            }
+        }
+    };
+    Ok(Look {
+        network: state.network(),
+        account,
+        height: state.height(),
+        flaws: wanted.iter().map(&mut flaw).collect(),
+    })
+}
+
+fn too_little(free: Credits, amount: Credits) -> ApiError {
+    ApiError::new(
+        ErrorCode::InsufficientFunds,
+        format!("{free} credits available, {amount} are to be moved"),
+        "move less",
+    )
+}
+
+fn crowded() -> ApiError {
+    ApiError::new(
+        ErrorCode::Busy,
+        "too many transfers of this node wait for their blocks",
+        "try again when Retry-After says so",
+    )
+    .with_details(serde_json::json!({"done": false}))
+}
