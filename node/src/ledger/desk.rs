@@ -2,7 +2,8 @@
 //! sent goes with the next ones, so the more come, the less each costs.
 //!
 //! 1. A request leaves its wish in the queue, which has [`QUEUE`] places; beyond them it is refused
-//!    at once. A task for each wish takes a turn; one turn serves all that wait by then.
+//!    at once. A task for each wish takes a turn; one turn serves all that wait by then. A turn
+//!    begins at once after a pause, and otherwise [`PACE`] after the last one.
 //! 2. A turn waits until the validators have room for more entries of this account: some of those
 //!    that wait must be in a block, or lapse, before.
 //! 3. It looks at the core once, signs the entries, keeps them with one sync, and sends them with
@@ -24,13 +25,17 @@ use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Mutex as Turn, oneshot};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// Wishes that wait for their turn.
 const QUEUE: usize = 4_096;
 /// Wishes that one turn serves.
 const BATCH: usize = 256;
+/// From the beginning of one turn to that of the next, at the least: a tenth of the shortest usual
+/// time between blocks. Each turn costs every validator a message, however much is in it.
+const PACE: Duration = Duration::from_millis(25);
 
 /// A transfer that somebody wants.
 pub(super) struct Wish {
@@ -52,7 +57,8 @@ struct Inner {
     store: TransferStore,
     secret: SecretKey,
     queue: Mutex<VecDeque<Waiting>>,
-    turn: Turn<()>,
+    /// When the last turn began.
+    turn: Turn<Option<Instant>>,
 }
 
 /// The desk.
@@ -104,10 +110,14 @@ impl Inner {
     }
 
     async fn take_turn(&self) {
-        let _turn = self.turn.lock().await;
+        let mut last = self.turn.lock().await;
         if self.queue().is_empty() {
             return;
         }
+        if let Some(last) = *last {
+            sleep_until(last + PACE).await;
+        }
+        *last = Some(Instant::now());
         let room = self.room().await;
         let batch: Vec<Waiting> = {
             let mut queue = self.queue();
