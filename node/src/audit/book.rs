@@ -3,6 +3,9 @@
 //!
 //! `head` names the last line. It is written after it, so after a power cut the log can be ahead of
 //! it, never behind, unless lines were taken away.
+//!
+//! Actions that end at the same time share one sync of the file: each adds its line, and one of them
+//! makes safe whatever is there by then.
 
 use super::chain::{self, Break, Head};
 use super::line::{Line, Outcome, Who};
@@ -12,7 +15,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes of a file, after which the next one begins.
@@ -46,13 +49,15 @@ pub(crate) struct Action {
 pub struct Book {
     folder: PathBuf,
     inner: Arc<Mutex<Inner>>,
+    /// Number of the last line that is safe. Held while more are made safe.
+    safe: Arc<Mutex<u64>>,
 }
 
 #[derive(Debug)]
 struct Inner {
     last: Option<Head>,
     /// The file that takes lines, and its bytes.
-    open: Option<(File, u64)>,
+    open: Option<(Arc<File>, u64)>,
     /// Lines that could not be written since the last one.
     lost: u64,
     file_bytes: u64,
@@ -86,6 +91,7 @@ impl Book {
         let last = head(&folder)?.max(read.last);
         let book = Book {
             folder,
+            safe: Arc::default(),
             inner: Arc::new(Mutex::new(Inner {
                 last,
                 open: None,
@@ -112,18 +118,45 @@ impl Book {
     /// Writes a line, onto the disk. Where that fails, the log of the node says so, and the next
     /// line that can be written tells how many are missing.
     pub(crate) fn write(&self, action: Action) {
-        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = inner.write(&self.folder, action) {
+        let added = self.inner().add(&self.folder, action);
+        if let Err(error) = added.and_then(|seq| self.make_safe(seq)) {
+            let mut inner = self.inner();
             inner.lost += 1;
             // Where the next line goes is found out anew.
             inner.open = None;
             tracing::error!(%error, "an action is missing in the audit log");
         }
     }
+
+    /// Makes safe what was written up to a line at least, then names the last of it.
+    fn make_safe(&self, seq: u64) -> io::Result<()> {
+        let mut safe = self.safe.lock().unwrap_or_else(PoisonError::into_inner);
+        if *safe >= seq {
+            return Ok(());
+        }
+        let (last, file) = {
+            let inner = self.inner();
+            let file = inner.open.as_ref().map(|(file, _)| Arc::clone(file));
+            (inner.last.clone(), file)
+        };
+        if let Some(file) = file {
+            file.sync_data()?;
+        }
+        if let Some((last, hash)) = last {
+            fs::write(self.folder.join(HEAD), format!("{last} {hash}\n"))?;
+            *safe = last;
+        }
+        Ok(())
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Inner {
-    fn write(&mut self, folder: &Path, action: Action) -> io::Result<()> {
+    /// Adds a line, which is not safe yet, and returns its number.
+    fn add(&mut self, folder: &Path, action: Action) -> io::Result<u64> {
         let (seq, prev) = self.last.clone().unwrap_or_default();
         let mut detail = action.detail;
         if self.lost > 0 {
@@ -143,20 +176,21 @@ impl Inner {
         };
         let (mut text, hash) = chain::seal(&line)?;
         text.push('\n');
-        let (mut file, bytes) = self.file(folder, line.seq)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()?;
-        let bytes = bytes.saturating_add(text.len() as u64);
-        self.open = (bytes < self.file_bytes).then_some((file, bytes));
-        fs::write(folder.join(HEAD), format!("{} {hash}\n", line.seq))?;
+        let (file, bytes) = self.file(folder, line.seq)?;
+        (&*file).write_all(text.as_bytes())?;
+        self.open = Some((file, bytes.saturating_add(text.len() as u64)));
         (self.last, self.lost) = (Some((line.seq, hash)), 0);
-        Ok(())
+        Ok(line.seq)
     }
 
     /// The file that takes the line of a number, and its bytes.
-    fn file(&mut self, folder: &Path, seq: u64) -> io::Result<(File, u64)> {
-        if let Some(open) = self.open.take() {
-            return Ok(open);
+    fn file(&mut self, folder: &Path, seq: u64) -> io::Result<(Arc<File>, u64)> {
+        if let Some((file, bytes)) = self.open.take() {
+            if bytes < self.file_bytes {
+                return Ok((file, bytes));
+            }
+            // From now on the next file is the one that is made safe.
+            file.sync_data()?;
         }
         let mut files = files(folder)?;
         let newest = files.last().filter(|(first, path)| {
@@ -176,7 +210,7 @@ impl Inner {
         let mut options = OpenOptions::new();
         let file = options.append(true).create(true).mode(0o600).open(path)?;
         let bytes = file.metadata()?.len();
-        Ok((file, bytes))
+        Ok((Arc::new(file), bytes))
     }
 }
 

@@ -114,3 +114,23 @@ fn files_text(folder: &Path) -> String {
         .map(|(_, path)| fs::read_to_string(path).unwrap())
         .collect()
 }
+
+#[test]
+fn actions_at_the_same_time_make_one_whole_log() {
+    let dir = tempfile::tempdir().unwrap();
+    // Small files: the next one begins while others wait for the last one to be safe.
+    let book = Book::with_bytes(dir.path(), 2_000).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| (0..10).for_each(|_| book.write(action("POST /ledger/transfer"))));
+        }
+    });
+    let lines = whole(dir.path());
+    assert_eq!(
+        lines.len(),
+        81,
+        "one of the node that begins, and all of the others"
+    );
+    let named = head(&dir.path().join("audit")).unwrap();
+    assert_eq!(named.map(|(seq, _)| seq), Some(81));
+}
