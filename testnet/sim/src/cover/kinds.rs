@@ -36,8 +36,8 @@ variants!(INPUTS, input_name, Input:
     Short
 );
 variants!(COMMANDS, command_name, Command:
-    Admit, Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, Visit,
-    WithdrawOffer;
+    Admit, Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SendAll, SetOffer, Transfer,
+    Visit, WithdrawOffer;
     // A node that drains in this world is started again instead.
     Resume,
     // Each node of this world has one user.
