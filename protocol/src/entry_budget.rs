@@ -43,15 +43,16 @@ impl EntryBudgets {
 }
 
 impl Default for EntryBudgets {
-    /// Four entries a height for users and sixteen for members, of 512 bytes each: at four blocks a
-    /// second 16 and 64 entries a second all the time, or all of an epoch's in one burst.
+    /// Four entries a height for users and 64 for members, of 512 bytes each: at four blocks a
+    /// second 16 and 256 entries a second all the time, or all of an epoch's in one burst. A member
+    /// is an institution that pays thousands of jobs.
     fn default() -> EntryBudgets {
         let of = |a_height: u32| EntryBudget {
             entries: a_height * EPOCH_HEIGHTS as u32,
             bytes: u64::from(a_height) * EPOCH_HEIGHTS * 512,
         };
         EntryBudgets {
-            member: of(16),
+            member: of(64),
             user: of(4),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::runtime::program;
 use crate::appliance::{Image, fleet};
-use crate::bench::{crowd, hostile, leases, network, orders, put, setup, transfers};
+use crate::bench::{crowd, hostile, leases, ledger, network, orders, put, setup};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use gridbay_node::cli::Pace;
@@ -20,8 +20,8 @@ pub(super) enum BenchCommand {
     Crowd(CrowdArgs),
     /// Honest trades while hostile peers attack: times, memory, who was shut out
     Hostile(HostileArgs),
-    /// Transfers of one account, as fast as it can
-    Transfers(TransfersArgs),
+    /// Payments through the API of every validator, in steps up to what the ledger carries
+    Ledger(LedgerArgs),
     /// The private network of a lease beside what people use (needs root)
     Network(NetworkArgs),
     /// Private networks of 2 to 32 members: how long they take to stand, and what they cost
@@ -134,18 +134,39 @@ pub(super) struct NetworkArgs {
     check: bool,
 }
 
-/// Transfers of one account, as fast as it can
+/// Payments through the API of every validator, in steps up to what the ledger carries
 #[derive(Debug, Args)]
-pub(super) struct TransfersArgs {
+pub(super) struct LedgerArgs {
     /// Form of the output
     #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
     format: Format,
-    /// Transfers
-    #[arg(short = 'n', long, default_value_t = 2_000)]
-    transfers: usize,
-    /// How many are asked for at a time
-    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=256))]
-    at_a_time: u16,
+    /// Validators
+    #[arg(short = 'n', long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
+    validators: u16,
+    /// Payments a second of steps in which nobody waits for answers
+    #[arg(
+        long,
+        value_name = "RATE,...",
+        value_delimiter = ',',
+        default_values_t = [250, 500, 1_000, 2_000, 4_000],
+        value_parser = clap::value_parser!(u64).range(1..=100_000)
+    )]
+    rates: Vec<u64>,
+    /// Clients of steps in which each waits for its answer, over all nodes; then without the others
+    #[arg(
+        long,
+        value_name = "CLIENTS,...",
+        value_delimiter = ',',
+        conflicts_with = "rates",
+        value_parser = clap::value_parser!(u16).range(1..=4_096)
+    )]
+    clients: Vec<u16>,
+    /// Payments in a request
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
+    list: u16,
+    /// Seconds of each step
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    seconds: u64,
     /// Leave the run's folder, with logs and ledgers, in place
     #[arg(long)]
     keep: bool,
@@ -231,7 +252,7 @@ impl BenchCommand {
             BenchCommand::Orders(args) => args.run().await,
             BenchCommand::Crowd(args) => args.run().await,
             BenchCommand::Hostile(args) => args.run().await,
-            BenchCommand::Transfers(args) => args.run().await,
+            BenchCommand::Ledger(args) => args.run().await,
             BenchCommand::Network(args) => args.run(),
             BenchCommand::Put(args) => args.run().await,
             BenchCommand::Setup(args) => args.run().await,
@@ -324,15 +345,22 @@ impl HostileArgs {
     }
 }
 
-impl TransfersArgs {
+impl LedgerArgs {
     async fn run(self) -> anyhow::Result<ExitCode> {
-        let options = transfers::Options {
+        let clients: Vec<usize> = self.clients.iter().map(|n| usize::from(*n)).collect();
+        let options = ledger::Options {
             program: program()?,
-            transfers: self.transfers,
-            at_a_time: self.at_a_time.into(),
+            validators: self.validators.into(),
+            rates: match clients.is_empty() {
+                true => self.rates,
+                false => Vec::new(),
+            },
+            clients,
+            list: self.list.into(),
+            time: Duration::from_secs(self.seconds),
             keep: self.keep,
         };
-        let figures = transfers::run(options, &Progress::new()).await?;
+        let figures = ledger::run(options, &Progress::new()).await?;
         self.format.show(&figures.table(), &figures)?;
         Ok(verdict(&figures.problems()))
     }

@@ -1,0 +1,274 @@
+//! The steps of load.
+
+use super::super::crowd;
+use super::super::spread::percentile;
+use crate::network::Node;
+use anyhow::Context as _;
+use gridbay_node::api::types::{TransferOutcome, TransferRequest, TransfersRequest};
+use gridbay_node::api::{ApiError, ErrorCode};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::units::Credits;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Request, StatusCode, header};
+use hyper_util::rt::TokioIo;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::UnixStream;
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+
+/// Micro-credits of a payment.
+const MICROS: u64 = 100;
+
+/// What came of a step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Step {
+    /// For people.
+    pub(crate) load: String,
+    /// Payments acknowledged.
+    pub(crate) done: u64,
+    /// The same in a second, of the time until the last answer.
+    pub(crate) per_second: u64,
+    /// Median, from when a payment was due to its answer.
+    pub(crate) p50_ms: u64,
+    /// 95th percentile.
+    pub(crate) p95_ms: u64,
+    /// 99th percentile.
+    pub(crate) p99_ms: u64,
+    /// Payments refused: they did not take effect.
+    pub(crate) refused: u64,
+    /// Payments that failed with an unknown end.
+    pub(crate) unknown: u64,
+    /// Cores that all nodes used together.
+    pub(crate) cores: f64,
+    /// The first failure, if there was one.
+    pub(crate) failure: Option<String>,
+}
+
+/// The payments of a request.
+#[derive(Clone)]
+pub(super) struct Pay {
+    path: &'static str,
+    body: Bytes,
+    list: u64,
+    /// Micro-credits of each.
+    pub(super) micros: i64,
+}
+
+/// The end of one request: its milliseconds, and its payments.
+#[derive(Default)]
+struct Answered {
+    ms: u64,
+    done: u64,
+    refused: u64,
+    unknown: u64,
+    failure: Option<String>,
+}
+
+impl Pay {
+    /// Equal payments to an account, so many in a request.
+    pub(super) fn new(to: AccountId, list: usize) -> anyhow::Result<Pay> {
+        let transfer = TransferRequest {
+            to,
+            amount: Credits::from_micros(MICROS).context("an amount")?,
+            memo: None,
+        };
+        let (path, body) = match list {
+            1 => ("/ledger/transfer", serde_json::to_vec(&transfer)?),
+            _ => {
+                let transfers = vec![transfer; list];
+                let many = TransfersRequest { transfers };
+                ("/ledger/transfers", serde_json::to_vec(&many)?)
+            }
+        };
+        Ok(Pay {
+            path,
+            body: body.into(),
+            list: list as u64,
+            micros: MICROS as i64,
+        })
+    }
+
+    /// Counts an answer.
+    fn count(&self, status: StatusCode, body: &[u8], to: &mut Answered) -> Result<(), String> {
+        let told = |error: serde_json::Error| format!("{status}: {error}");
+        if !status.is_success() {
+            let error: ApiError = serde_json::from_slice(body).map_err(told)?;
+            (0..self.list).for_each(|_| to.count(&error));
+        } else if self.list == 1 {
+            to.done = 1;
+        } else {
+            let outcomes: Vec<TransferOutcome> = serde_json::from_slice(body).map_err(told)?;
+            for outcome in outcomes {
+                match outcome.error {
+                    None => to.done += 1,
+                    Some(error) => to.count(&error),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Answered {
+    fn count(&mut self, error: &ApiError) {
+        let nothing = error.details.get("done") == Some(&serde_json::Value::Bool(false));
+        match error.code {
+            ErrorCode::Timeout | ErrorCode::Internal | ErrorCode::Unreachable if !nothing => {
+                self.unknown += 1;
+            }
+            _ => self.refused += 1,
+        }
+        self.failure.get_or_insert_with(|| error.to_string());
+    }
+}
+
+/// A connection that stays, as those of programs do.
+pub(super) struct Line {
+    socket: PathBuf,
+    sender: Option<SendRequest<Full<Bytes>>>,
+}
+
+impl Line {
+    fn to(node: &Node) -> Line {
+        Line {
+            socket: node.client().socket().to_owned(),
+            sender: None,
+        }
+    }
+
+    async fn open(&self) -> anyhow::Result<SendRequest<Full<Bytes>>> {
+        let stream = UnixStream::connect(&self.socket).await?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        // Ends with the sender; what breaks it is seen by the request.
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+
+    /// The status and the body of an answer.
+    async fn post(&mut self, path: &str, body: Bytes) -> anyhow::Result<(StatusCode, Bytes)> {
+        let mut sender = match self.sender.take() {
+            Some(sender) => sender,
+            None => self.open().await?,
+        };
+        let request = Request::post(format!("/api/v1{path}"))
+            .header(header::HOST, "localhost")
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(body))?;
+        let answer = sender.send_request(request).await?;
+        let status = answer.status();
+        let whole = answer.into_body().collect().await?.to_bytes();
+        self.sender = Some(sender);
+        Ok((status, whole))
+    }
+
+    /// Asks for the payments; the time of the answer runs from when they were due.
+    async fn ask(&mut self, pay: &Pay, due: Instant) -> Answered {
+        let mut answered = Answered::default();
+        let sent = self.post(pay.path, pay.body.clone()).await;
+        let outcome = sent.map_err(|error| error.to_string());
+        let outcome = outcome.and_then(|(status, body)| pay.count(status, &body, &mut answered));
+        if let Err(failure) = outcome {
+            answered.unknown += pay.list;
+            answered.failure.get_or_insert(failure);
+        }
+        answered.ms = due.elapsed().as_millis() as u64;
+        answered
+    }
+}
+
+/// Payments at a rate, in turn at every node.
+pub(super) async fn open(
+    nodes: &[&Node],
+    pay: &Pay,
+    rate: u64,
+    time: Duration,
+) -> anyhow::Result<Step> {
+    let requests = (time.as_millis() as u64 * rate / 1_000 / pay.list).max(1);
+    let used = crowd::used(nodes.iter().copied())?;
+    let began = Instant::now();
+    let mut asked = JoinSet::new();
+    // Lines whose request is answered: as many stay open as are needed at a time.
+    let free: Arc<Mutex<Vec<Vec<Line>>>> = Arc::default();
+    free.lock().await.resize_with(nodes.len(), Vec::new);
+    for n in 0..requests {
+        let due = began + Duration::from_micros(n * pay.list * 1_000_000 / rate);
+        tokio::time::sleep_until(due.into()).await;
+        let at = n as usize % nodes.len();
+        let line = free.lock().await[at].pop();
+        let mut line = line.unwrap_or_else(|| Line::to(nodes[at]));
+        let (pay, free) = (pay.clone(), Arc::clone(&free));
+        asked.spawn(async move {
+            let answer = line.ask(&pay, due).await;
+            free.lock().await[at].push(line);
+            answer
+        });
+    }
+    let answers = asked.join_all().await;
+    let took = began.elapsed();
+    let used = crowd::used(nodes.iter().copied())?.saturating_sub(used);
+    let load = format!("{rate} a second");
+    Ok(sum(load, answers, took, used, pay.list))
+}
+
+/// Clients that ask again as soon as they are answered.
+pub(super) async fn closed(
+    nodes: &[&Node],
+    pay: &Pay,
+    clients: usize,
+    time: Duration,
+) -> anyhow::Result<Step> {
+    let used = crowd::used(nodes.iter().copied())?;
+    let began = Instant::now();
+    let mut asked = JoinSet::new();
+    for n in 0..clients {
+        let (mut line, pay) = (Line::to(nodes[n % nodes.len()]), pay.clone());
+        asked.spawn(async move {
+            let mut answers = Vec::new();
+            while began.elapsed() < time {
+                let answer = line.ask(&pay, Instant::now()).await;
+                // One that is refused comes again a little later, as an honest client does.
+                if answer.done == 0 {
+                    tokio::time::sleep(Duration::from_millis(200)).await;
+                }
+                answers.push(answer);
+            }
+            answers
+        });
+    }
+    let answers: Vec<Answered> = asked.join_all().await.into_iter().flatten().collect();
+    let took = began.elapsed();
+    let used = crowd::used(nodes.iter().copied())?.saturating_sub(used);
+    let load = format!("{clients} clients");
+    Ok(sum(load, answers, took, used, pay.list))
+}
+
+fn sum(load: String, answers: Vec<Answered>, took: Duration, used: Duration, list: u64) -> Step {
+    let mut ms: Vec<u64> = answers
+        .iter()
+        .filter(|answer| answer.done > 0)
+        .map(|answer| answer.ms)
+        .collect();
+    ms.sort_unstable();
+    let done = answers.iter().map(|answer| answer.done).sum::<u64>();
+    let load = match list {
+        1 => load,
+        _ => format!("{load}, {list} a request"),
+    };
+    Step {
+        load,
+        done,
+        per_second: done * 1_000 / (took.as_millis() as u64).max(1),
+        p50_ms: percentile(&ms, 50),
+        p95_ms: percentile(&ms, 95),
+        p99_ms: percentile(&ms, 99),
+        refused: answers.iter().map(|answer| answer.refused).sum(),
+        unknown: answers.iter().map(|answer| answer.unknown).sum(),
+        cores: used.as_secs_f64() / took.as_secs_f64().max(0.001),
+        failure: answers.into_iter().find_map(|answer| answer.failure),
+    }
+}

@@ -1,0 +1,240 @@
+//! How much the ledger carries: payments through the API of every validator's node, each from the
+//! account of that node, all equal, in steps.
+//!
+//! 1. *Open steps*: payments are asked for at a rate, whether those before are answered or not. The
+//!    time of a payment runs from when it was due, so a node that falls behind is seen.
+//! 2. *Closed steps*: so many clients, each of which asks again as soon as it is answered.
+//! 3. The machine's own limits are measured first, in the same run ([`machine`]). Each validator
+//!    checks the signature of each payment, so `n` of them on one machine decide no more than an
+//!    `n`th of what all its cores can check: the *signature limit*.
+//! 4. At the end every node's ledger has at the receiver's account what was acknowledged, to the
+//!    micro-credit; of what failed with an unknown end it may have more.
+
+mod load;
+mod machine;
+
+use crate::network::plan::Plan;
+use crate::network::{Network, Node, RunFolder};
+use crate::say::Progress;
+use anyhow::{Context as _, ensure};
+use gridbay_node::api::types::Balance;
+use gridbay_node::ui::Table;
+use load::{Pay, Step};
+use machine::Machine;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Until all nodes are ready.
+const START_TIME: Duration = Duration::from_secs(120);
+/// Until all nodes have the same ledger in the end.
+const SETTLE: Duration = Duration::from_secs(60);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The measurement to make.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// The program of the nodes.
+    pub(crate) program: PathBuf,
+    /// Validators.
+    pub(crate) validators: usize,
+    /// Payments a second of each open step.
+    pub(crate) rates: Vec<u64>,
+    /// Clients of each closed step, over all nodes.
+    pub(crate) clients: Vec<usize>,
+    /// Payments in a request.
+    pub(crate) list: usize,
+    /// Of each step.
+    pub(crate) time: Duration,
+    /// Leave the run's folder.
+    pub(crate) keep: bool,
+}
+
+/// The figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Figures {
+    /// Validators.
+    pub(crate) validators: usize,
+    /// The most payments a second of any step.
+    pub(crate) payments_per_s: u64,
+    /// As many as the machine's cores could check if they did nothing else.
+    pub(crate) signature_limit: u64,
+    /// The first of the second.
+    pub(crate) share: f64,
+    /// Of the step with the most payments a second.
+    pub(crate) p50_ms: u64,
+    /// See there.
+    pub(crate) p95_ms: u64,
+    /// In their order.
+    pub(crate) steps: Vec<Step>,
+    /// What the machine does alone.
+    pub(crate) machine: Machine,
+    /// Micro-credits acknowledged.
+    pub(crate) acknowledged: i64,
+    /// Micro-credits of payments of which it is not known whether they took effect.
+    pub(crate) unknown: i64,
+    /// Micro-credits that arrived by each node's ledger.
+    pub(crate) arrived: Vec<i64>,
+}
+
+impl Figures {
+    /// For people.
+    pub(crate) fn table(&self) -> String {
+        let mut table = Table::new(&[
+            "LOAD",
+            ">PAYMENTS/S",
+            ">P50 MS",
+            ">P95 MS",
+            ">P99 MS",
+            ">REFUSED",
+            ">UNKNOWN",
+            ">CORES",
+        ]);
+        for step in &self.steps {
+            let cores = format!("{:.2}", step.cores);
+            let figures = [
+                step.per_second,
+                step.p50_ms,
+                step.p95_ms,
+                step.p99_ms,
+                step.refused,
+                step.unknown,
+            ];
+            let figures = figures.map(|figure| figure.to_string());
+            table.row(
+                [step.load.clone()]
+                    .into_iter()
+                    .chain(figures)
+                    .chain([cores]),
+            );
+        }
+        let limit = format!(
+            "{} validators: {} payments a second, {:.0} % of the {} that the machine's cores could \
+             check\n{}",
+            self.validators,
+            self.payments_per_s,
+            100.0 * self.share,
+            self.signature_limit,
+            self.machine
+        );
+        format!("{}\n{limit}", table.render().trim_end())
+    }
+    /// Why the figures do not count; empty if they do.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let most = self.acknowledged + self.unknown;
+        let wrong = self.arrived.iter().enumerate();
+        wrong
+            .filter(|(_, arrived)| !(self.acknowledged..=most).contains(arrived))
+            .map(|(n, arrived)| {
+                let (node, sent) = (n + 1, self.acknowledged);
+                format!("v{node}: {arrived} micro-credits arrived, {sent} were acknowledged")
+            })
+            .collect()
+    }
+}
+
+/// Measures on a network of its own.
+pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result<Figures> {
+    progress.tell("the machine alone");
+    let name = format!("bench-{}", std::process::id());
+    let folder = RunFolder::create(&name)?;
+    let disk = folder.path().to_owned();
+    let machine = tokio::task::spawn_blocking(move || Machine::measure(&disk)).await??;
+    let plan = Plan {
+        log: "warn".to_owned(),
+        ..Plan::local(&name, options.validators, 1)
+    };
+    let mut network = Network::start(options.program, folder, plan, START_TIME, progress).await?;
+    if options.keep {
+        network.keep_folder();
+    }
+    let names: Vec<String> = (0..options.validators).map(Plan::validator_name).collect();
+    let nodes: Vec<&Node> = names.iter().map(|name| network.node(name)).collect();
+    let to: Balance = network
+        .node(&Plan::buyer_name(0))
+        .client()
+        .get("/ledger/balance")
+        .await?;
+    let pay = Pay::new(to.account, options.list)?;
+    let mut steps = Vec::new();
+    for rate in &options.rates {
+        progress.tell(&format!("{rate} payments a second"));
+        steps.push(load::open(&nodes, &pay, *rate, options.time).await?);
+    }
+    for clients in &options.clients {
+        progress.tell(&format!("{clients} clients"));
+        steps.push(load::closed(&nodes, &pay, *clients, options.time).await?);
+    }
+    let best = steps.iter().max_by_key(|step| step.per_second);
+    let best = best.context("no step")?.clone();
+    let acknowledged: u64 = steps.iter().map(|step| step.done).sum();
+    let unknown: u64 = steps.iter().map(|step| step.unknown).sum();
+    let arrived = arrived(&nodes, &to, acknowledged as i64 * pay.micros).await?;
+    let limit = machine.checks_per_core * machine.cores / options.validators as u64;
+    Ok(Figures {
+        validators: options.validators,
+        payments_per_s: best.per_second,
+        signature_limit: limit,
+        share: best.per_second as f64 / limit.max(1) as f64,
+        p50_ms: best.p50_ms,
+        p95_ms: best.p95_ms,
+        steps,
+        machine,
+        acknowledged: acknowledged as i64 * pay.micros,
+        unknown: unknown as i64 * pay.micros,
+        arrived,
+    })
+}
+
+/// What arrived at an account by each node's ledger, once all agree and have what is wanted.
+async fn arrived(nodes: &[&Node], to: &Balance, wanted: i64) -> anyhow::Result<Vec<i64>> {
+    let path = format!("/ledger/balance?account={}", to.account.to_hex());
+    let began = tokio::time::Instant::now();
+    let mut last = Vec::new();
+    loop {
+        let mut found = Vec::new();
+        for node in nodes {
+            let now: Balance = node.client().get(&path).await?;
+            found.push(now.balance.0 - to.balance.0);
+        }
+        let agree = found.iter().all(|one| *one == found[0] && *one >= wanted);
+        if (agree && found == last) || began.elapsed() > SETTLE {
+            ensure!(!found.is_empty(), "no node was asked");
+            return Ok(found);
+        }
+        last = found;
+        tokio::time::sleep(5 * LOOK).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_that_did_not_arrive_everywhere_is_a_problem() {
+        let step = Step {
+            load: "4 clients".to_owned(),
+            per_second: 100,
+            ..Step::default()
+        };
+        let mut figures = Figures {
+            validators: 4,
+            payments_per_s: 100,
+            signature_limit: 1_000,
+            share: 0.1,
+            p50_ms: 250,
+            p95_ms: 400,
+            steps: vec![step],
+            machine: Machine::default(),
+            acknowledged: 1_000,
+            unknown: 10,
+            arrived: vec![1_000, 1_010],
+        };
+        assert!(figures.problems().is_empty());
+        assert!(figures.table().contains("10 % of the 1000"));
+        figures.arrived = vec![1_000, 999, 1_011];
+        assert_eq!(figures.problems().len(), 2);
+    }
+}
