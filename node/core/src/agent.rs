@@ -45,19 +45,28 @@ pub const REQUEST_BYTES: usize = gridbay_protocol::job::JOB_BYTES + 4 * 1024;
 pub const REPLY_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a file in one chunk at the most.
 pub const CHUNK_BYTES: usize = 512 * 1024;
-/// Bytes of one output stream in one report at the most.
+/// Bytes of one output stream in one report at the least that a full poll leaves room for.
 pub const STREAM_BYTES: usize = 32 * 1024;
+/// Bytes of output in one answer to a poll at the most, of all its jobs.
+pub const OUTPUT_BYTES: usize = 1024 * 1024;
 /// Adverts in one answer at the most; with [`ADVERT_BYTES`](gridbay_protocol::limits::ADVERT_BYTES)
 /// each they fit [`REPLY_BYTES`].
 pub const ADVERTS_PAGE: usize = 64;
 /// Jobs in one poll at the most; with [`STREAM_BYTES`] a full answer fits [`REPLY_BYTES`].
 pub const POLL_JOBS: usize = 16;
 
-const _: () = assert!(POLL_JOBS * (2 * STREAM_BYTES + 512) < REPLY_BYTES);
+const _: () = assert!(OUTPUT_BYTES + POLL_JOBS * 512 < REPLY_BYTES);
+const _: () = assert!(OUTPUT_BYTES / (2 * POLL_JOBS) >= STREAM_BYTES);
 const _: () = assert!(CHUNK_BYTES + 64 < REPLY_BYTES);
 const _: () = assert!(MANIFEST_BYTES + 64 < REPLY_BYTES);
 const _: () = assert!(MANIFEST_BYTES <= CHUNK_BYTES);
 const _: () = assert!(ADVERTS_PAGE * gridbay_protocol::limits::ADVERT_BYTES + 64 < REPLY_BYTES);
+
+/// Bytes of one output stream in one report at the most, in an answer about so many jobs: the fewer
+/// they are, the more output comes with each round trip.
+pub fn stream_bytes(jobs: usize) -> usize {
+    (OUTPUT_BYTES / (2 * jobs.max(1))).max(STREAM_BYTES)
+}
 
 /// One run of one task on one unit of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -252,7 +261,7 @@ pub struct JobReport {
     pub job: RunId,
     /// Where it stands.
     pub phase: Phase,
-    /// Standard output from the offset asked for, at most [`STREAM_BYTES`].
+    /// Standard output from the offset asked for, at most [`stream_bytes`].
     #[serde(with = "serde_bytes")]
     pub stdout: Vec<u8>,
     /// Standard error likewise.
@@ -262,6 +271,13 @@ pub struct JobReport {
     pub stdout_len: u64,
     /// Bytes of standard error there are.
     pub stderr_len: u64,
+    /// Bytes of both streams that its seller did not keep, once it has ended.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
+}
+
+pub(crate) fn is_zero(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// Why a seller does not start a job.

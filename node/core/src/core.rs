@@ -116,6 +116,10 @@ impl Core {
     pub fn relays(&mut self, terms: RelayTerms) {
         self.seller.relays(terms);
     }
+    /// This node keeps so many bytes of each stream of a task; without this, all.
+    pub fn keep_output(&mut self, bytes: u64) {
+        self.buyer.keep_output(bytes);
+    }
     /// The copies of others' checkpoints that an earlier run kept.
     pub fn keep_copies(&mut self, held: Vec<Held>) {
         self.keeper = Keeper::new(held);

@@ -9,7 +9,7 @@ use crate::executor::{
 use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
 use crate::store::replace_file;
-use gridbay_core::agent::{CHUNK_BYTES, JobReport, Phase, PollJob, RunId, STREAM_BYTES};
+use gridbay_core::agent::{CHUNK_BYTES, JobReport, Phase, PollJob, RunId};
 use gridbay_core::seller::JobMemo;
 use gridbay_protocol::class::Isolation;
 use gridbay_protocol::job::{JobExit, JobSpec};
@@ -145,13 +145,21 @@ impl Jobs {
 
     /// How a job stands.
     pub fn phase(&self, job: &RunId) -> Phase {
+        self.phase_and_dropped(job).0
+    }
+
+    /// The same, and the bytes of its output that were not kept, once it has ended.
+    fn phase_and_dropped(&self, job: &RunId) -> (Phase, u64) {
         match self.executor.status(&local(job)) {
-            Ok(Status::Prepared | Status::Starting) => Phase::Staging,
-            Ok(Status::Running(started)) => Phase::Running {
-                started_ms: started.realtime_ms,
-            },
-            Ok(Status::Finished(finished)) => self.ended(job, &finished),
-            Err(_) => Phase::Unknown,
+            Ok(Status::Prepared | Status::Starting) => (Phase::Staging, 0),
+            Ok(Status::Running(started)) => {
+                let started_ms = started.realtime_ms;
+                (Phase::Running { started_ms }, 0)
+            }
+            Ok(Status::Finished(finished)) => {
+                (self.ended(job, &finished), finished.usage.output_dropped)
+            }
+            Err(_) => (Phase::Unknown, 0),
         }
     }
 
@@ -240,17 +248,19 @@ impl Jobs {
     }
 
     /// Answers a poll from what is on disk now, and from what the seller knows: a run that could
-    /// not be staged or started leaves nothing on disk. `None`: the asker may not know.
-    pub fn report(&self, poll: &PollJob, known: Option<Phase>) -> JobReport {
+    /// not be staged or started leaves nothing on disk. `None`: the asker may not know. Of each
+    /// stream there are at most `most` bytes in it.
+    pub fn report(&self, poll: &PollJob, known: Option<Phase>, most: usize) -> JobReport {
         let allowed = known.is_some();
         let id = local(&poll.job);
         // The phase first: when it says "ended", the output read after it is complete.
-        let phase = told(known, self.phase(&poll.job));
+        let (on_disk, dropped) = self.phase_and_dropped(&poll.job);
+        let phase = told(known, on_disk);
         let read = |stream, from| {
             let bytes = self.executor.output(&id, stream, from);
             let mut bytes = bytes.ok().filter(|_| allowed).unwrap_or_default();
             let there = from + bytes.len() as u64;
-            bytes.truncate(STREAM_BYTES);
+            bytes.truncate(most);
             (bytes, there)
         };
         let (stdout, stdout_len) = read(Stream::Stdout, poll.stdout_from);
@@ -262,6 +272,7 @@ impl Jobs {
             stderr,
             stdout_len,
             stderr_len,
+            dropped: if allowed { dropped } else { 0 },
         }
     }
 

@@ -185,6 +185,7 @@ impl Tools {
             core.lacks(need);
         }
         core.relays(self.relays);
+        core.keep_output(self.orders.output_bytes());
         core
     }
 }

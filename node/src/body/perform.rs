@@ -9,6 +9,7 @@ use crate::outbound::Gateway;
 use crate::overlay::{self, PeerId, RequestId};
 use crate::store::withheld;
 use gridbay_core::adverts::Verdict;
+use gridbay_core::agent::stream_bytes;
 use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, Phase, PollJob, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{CommandToken, Input};
@@ -274,9 +275,10 @@ impl Body {
         };
         let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
         self.tools.runtime.spawn_blocking(move || {
+            let most = stream_bytes(polls.len());
             let reports = polls
                 .iter()
-                .map(|(poll, known)| jobs.report(poll, *known))
+                .map(|(poll, known)| jobs.report(poll, *known, most))
                 .collect();
             let reply = AgentReply::Reports(reports);
             let _gone = overlay.respond(request, codec::encode(&reply));

@@ -83,7 +83,7 @@ pub trait Executor: Send + Sync {
     /// How the job stands.
     fn status(&self, job: &JobName) -> Result<Status, ExecutorError>;
 
-    /// Output from byte `from` on, at most 256 KiB at a time; empty if there is no more yet. A
+    /// Output from byte `from` on, at most 512 KiB at a time; empty if there is no more yet. A
     /// stream is complete once the job is finished.
     fn output(&self, job: &JobName, stream: Stream, from: u64) -> Result<Vec<u8>, ExecutorError>;
 

@@ -24,7 +24,7 @@ use super::quota::{self, Quotas};
 use super::{Executor, Stream, launcher, probe, supervisor};
 
 /// Most bytes that one call of `output` returns.
-const OUTPUT_CHUNK: usize = 256 * 1024;
+const OUTPUT_CHUNK: usize = 512 * 1024;
 /// Grace that a supervisor is asked to give at most: a day.
 const MAX_GRACE: Duration = Duration::from_secs(24 * 3600);
 /// How often a waiter looks at the folder although nothing was signalled: a net under the case

@@ -5,6 +5,7 @@
 //! | over | all done | done, or failed if one did not end with 0 |
 //! | over | not all done | cancelled, failed or expired, by its end |
 //! | nowhere yet | | queued |
+//! | nowhere any more | ended, output to come | running |
 //! | sealed, unopened, or standing and never leased | | bidding |
 //! | standing after a lease | | requeued |
 //! | booked ahead | | won, because booked |
@@ -42,6 +43,8 @@ pub(crate) struct Situation {
     pub(crate) exits: Vec<JobExit>,
     /// Phases of the runs that are under way.
     pub(crate) phases: Vec<Phase>,
+    /// Whether output is still to come of runs that ended.
+    pub(crate) collects: bool,
 }
 
 /// The situation of an order.
@@ -65,6 +68,7 @@ pub(crate) fn situation(state: &State, agent: &OrderAgent) -> Situation {
             .any(|(class, units)| state.supply(class).0 < *units),
         exits: agent.tasks.records.iter().filter_map(|t| t.done).collect(),
         phases: agent.tasks.runs.values().map(|r| r.phase).collect(),
+        collects: agent.tasks.collecting() > 0,
     }
 }
 
@@ -87,6 +91,7 @@ impl Situation {
         let cancelled = self.cancelling.then_some(JobReason::Cancelled);
         let last = self.last_end.as_ref().and_then(reason);
         match self.seen {
+            Seen::Absent if self.collects && !self.cancelling => (JobState::Running, None),
             Seen::Absent => (JobState::Queued, cancelled.or(last)),
             Seen::Sealed(_) => (JobState::Bidding, cancelled.or(Some(JobReason::Sealed))),
             Seen::Unopened => (JobState::Bidding, cancelled.or(Some(JobReason::NotOpened))),

@@ -36,6 +36,11 @@ impl OrderStore {
         })
     }
 
+    /// Bytes of each stream of a task that it keeps.
+    pub fn output_bytes(&self) -> u64 {
+        self.output_bytes
+    }
+
     /// All records that can be read. A folder without a record is an order that was never
     /// acknowledged.
     pub fn load(&self) -> io::Result<Vec<Record>> {
@@ -64,7 +69,7 @@ impl OrderStore {
         super::replace_file(&folder.join("record"), record)
     }
 
-    /// Writes output at its offset.
+    /// Writes output at its offset, as far as it is kept.
     pub fn append(
         &self,
         order: &OrderKey,
@@ -73,7 +78,9 @@ impl OrderStore {
         from: u64,
         bytes: &[u8],
     ) -> io::Result<()> {
-        if from.saturating_add(bytes.len() as u64) > self.output_bytes {
+        let room = self.output_bytes.saturating_sub(from);
+        let kept = usize::try_from(room).map_or(bytes.len(), |room| room.min(bytes.len()));
+        if kept == 0 {
             return Ok(());
         }
         private_folder(&self.task(order, task))?;
@@ -83,7 +90,7 @@ impl OrderStore {
             .truncate(false)
             .mode(0o600)
             .open(self.output(order, task, stderr))?;
-        file.write_all_at(bytes, from)
+        file.write_all_at(&bytes[..kept], from)
     }
 
     /// A task starts anew as this attempt: its output so far is that of the one before. If that is
@@ -224,6 +231,9 @@ mod tests {
             11,
             "capped"
         );
+        store.append(&key, 1, false, CAP - 2, b"xyz").unwrap();
+        let last = fs::metadata(store.output(&key, 1, false)).unwrap();
+        assert_eq!(last.len(), CAP, "at the byte");
         store.reset(&key, 0, 1).unwrap();
         let earlier = |attempt| fs::read(store.earlier_output(&key, 0, false, attempt)).ok();
         assert_eq!(earlier(0).as_deref(), Some(&b"hello world"[..]));

@@ -230,6 +230,13 @@ fn replies() -> Vec<AgentReply> {
         stderr: vec![],
         stdout_len: 6,
         stderr_len: 0,
+        dropped: match phase {
+            Phase::Ended {
+                exit: JobExit::Signal(_),
+                ..
+            } => 99,
+            _ => 0,
+        },
     };
     let phases = [Phase::Unknown, Phase::Staging, running];
     vec![

@@ -105,7 +105,10 @@ impl Buyer {
             self.plan(key, state, now, effects);
             busy |= self.orders.get(&key).is_some_and(|a| a.tasks.is_busy());
         }
-        busy.then_some(now_ms + POLL_MS / 2)
+        let look = now_ms + POLL_MS / 2;
+        // While output flows, the next piece is asked for as soon as it may be.
+        let poll = self.polls.next(now_ms).unwrap_or(look);
+        busy.then_some(look.min(poll))
     }
 
     fn ask_start(
@@ -345,11 +348,13 @@ impl Buyer {
         };
         let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
         let ran = agent.tasks.was_under_way(&report.job);
+        let had_ended = agent.tasks.has_ended(&report.job);
         let Some(progress) = agent.tasks.report(poll, report, now) else {
             return;
         };
-        if !ran && agent.tasks.was_under_way(&report.job) {
-            // Its start is still known after a restart.
+        let ended = !had_ended && agent.tasks.has_ended(&report.job);
+        if (!ran && agent.tasks.was_under_way(&report.job)) || ended {
+            // Its start and its end are still known after a restart.
             agent.touch();
         }
         for (stderr, from, bytes) in [

@@ -31,11 +31,14 @@ use gridbay_protocol::ids::OfferId;
 impl Tasks {
     /// The tasks as they were recorded before a restart. Their last runs may still be alive at
     /// their sellers: they are asked for again, as the same ones. Those that were seen running and
-    /// `keeps` their progress count already, so that it is asked for if their units are gone.
-    pub(super) fn recall(records: Vec<TaskRecord>, keeps: bool) -> Tasks {
+    /// `keeps` their progress count already, so that it is asked for if their units are gone; and of
+    /// an `open` order those that ended, whose output is still to come.
+    pub(super) fn recall(records: Vec<TaskRecord>, keeps: bool, open: bool) -> Tasks {
         let mut tasks = Tasks::new(records);
         for (task, record) in (0..).zip(&mut tasks.records) {
-            let known = record.history.under_way().filter(|_| keeps);
+            record.ended = record.ended.filter(|_| open);
+            let counts = keeps || record.ended.is_some();
+            let known = record.history.under_way().filter(|_| counts);
             let known = known.filter(|a| a.number.checked_add(1) == Some(record.attempt));
             let place = known.and_then(|attempt| {
                 Some(Place {
@@ -55,9 +58,11 @@ impl Tasks {
                         task,
                         attempt,
                     };
-                    tasks.runs.insert(task, Run::new(job, &place));
+                    let mut run = Run::new(job, &place);
+                    run.accepted = record.ended.is_some();
+                    tasks.runs.insert(task, run);
                 }
-                None => record.attempt = attempt,
+                None => (record.attempt, record.ended) = (attempt, None),
             }
         }
         tasks
@@ -199,6 +204,7 @@ impl OrderAgent {
         let keeps = self.order().spec.checkpoint.clone();
         let over = self.is_over();
         if over {
+            self.tasks.stop_collecting();
             self.tasks.leaving.clear();
         }
         let market = |run: &Run| {

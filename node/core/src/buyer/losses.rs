@@ -15,6 +15,9 @@ impl Tasks {
         let Some(run) = self.runs.remove(&task) else {
             return;
         };
+        if let Some(record) = self.records.get_mut(task as usize) {
+            record.ended = None;
+        }
         match end {
             AttemptEnd::Stopped => self.leave(run, keeps, (end, None), now),
             AttemptEnd::Lost | AttemptEnd::Silent | AttemptEnd::Refused => {

@@ -12,6 +12,7 @@ mod attempts;
 pub(crate) mod carriers;
 mod checkpoints;
 mod cluster;
+mod collecting;
 pub mod complaint;
 mod contents;
 mod copies;
@@ -87,6 +88,8 @@ pub struct Buyer {
     asked: BTreeMap<AskToken, Asked>,
     next_token: AskToken,
     polls: Polls,
+    /// Bytes of each stream of a task that this node keeps.
+    output_bytes: u64,
     /// The networks of others' leases that this node is in, or wants to be.
     visits: BTreeMap<LeaseId, Visited>,
 }
@@ -102,8 +105,13 @@ impl Buyer {
             asked: BTreeMap::new(),
             next_token: 1,
             polls: Polls::default(),
+            output_bytes: u64::MAX,
             visits: BTreeMap::new(),
         }
+    }
+    /// This node keeps so many bytes of each stream of a task; without this, all.
+    pub(crate) fn keep_output(&mut self, bytes: u64) {
+        self.output_bytes = bytes;
     }
     /// All orders.
     pub fn orders(&self) -> impl Iterator<Item = (&OrderKey, &OrderAgent)> {
@@ -347,7 +355,7 @@ impl Buyer {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
-        agent.tasks.complete(job, now);
+        agent.tasks.complete(job, self.output_bytes, now);
         agent.touch();
         if agent.tasks.all_done() {
             agent.note_last_task();

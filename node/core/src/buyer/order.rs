@@ -10,7 +10,8 @@
 //! | unopened | appeals with the receipts, if they suffice |
 //! | standing, booked | waits |
 //! | running | starts tasks on its units |
-//! | standing, booked or running, but over for us | cancels |
+//! | standing, booked or running, but over for us, or ended (`collecting`) | cancels |
+//! | gone, but output is still to come | waits for it |
 //! | gone | finishes |
 //! | a contract | see `jobs` |
 
@@ -71,6 +72,8 @@ pub struct OrderAgent {
     pub(super) introductions: Introductions,
     /// The relays of its networks.
     pub(super) relays: Relays,
+    /// Height at which all its tasks were first seen to have ended.
+    pub(super) ended_at: Option<u64>,
     /// When it ends although some tasks are not done: its first one is, which leads them.
     pub(super) led_until_ms: Option<u64>,
 }
@@ -79,10 +82,11 @@ impl OrderAgent {
     /// The agent of a new order or of one read back from disk.
     pub fn new(mut record: Record) -> OrderAgent {
         let tasks = std::mem::take(&mut record.tasks);
-        let keeps = record.order.spec.checkpoint.is_some() && record.finish.is_none();
+        let open = record.finish.is_none();
+        let keeps = record.order.spec.checkpoint.is_some() && open;
         OrderAgent {
             record,
-            tasks: Tasks::recall(tasks, keeps),
+            tasks: Tasks::recall(tasks, keeps, open),
             id: None,
             seen: Seen::Absent,
             looked: false,
@@ -98,6 +102,7 @@ impl OrderAgent {
             unserved: BTreeMap::new(),
             introductions: Introductions::default(),
             relays: Relays::default(),
+            ended_at: None,
             led_until_ms: None,
         }
     }
@@ -200,6 +205,7 @@ impl OrderAgent {
         }
         match self.seen {
             Seen::Absent if self.record.finish.is_some() => Vec::new(),
+            Seen::Absent if self.record.included && self.collects() => Vec::new(),
             Seen::Absent if self.record.included => self.gone(state, signer),
             Seen::Absent => self.send(state, signer),
             Seen::Sealed(round) => self.open(state, signer, round),
@@ -255,7 +261,11 @@ impl OrderAgent {
             self.new_attempt(state, signer);
             return self.send(state, signer);
         } else {
-            let end = self.last_end.clone().unwrap_or(End::Ended);
+            let end = match self.last_end.clone() {
+                // Its units were given up, and then some of the output was not to be had.
+                Some(End::Cancelled | End::Exit) if self.ended_at.is_some() => End::Lost,
+                end => end.unwrap_or(End::Ended),
+            };
             self.set_finish(Finish::Ended(end));
         }
         Vec::new()
@@ -392,7 +402,7 @@ impl OrderAgent {
 
     fn cancel_if_over(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
         let height = state.height();
-        let over = self.is_over();
+        let over = self.is_over() || self.needs_no_unit(height);
         let asked = self.cancelled_at > 0 && height < self.cancelled_at + RESEND_HEIGHTS;
         let exiting = self
             .id

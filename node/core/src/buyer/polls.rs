@@ -66,6 +66,12 @@ impl Polls {
         self.0.insert(place, Rest { until_ms, pause_ms });
     }
 
+    /// When the next one is due, of those that rest.
+    pub(super) fn next(&self, now_ms: u64) -> Option<u64> {
+        let rests = self.0.values().map(|rest| rest.until_ms);
+        rests.filter(|at| *at > now_ms).min()
+    }
+
     /// There is something new at it.
     pub(super) fn wake(&mut self, place: &Place) {
         self.0.remove(place);
@@ -94,7 +100,9 @@ mod tests {
             now_ms += 5;
             polls.answered(place, news, now_ms);
             polls.forget(now_ms);
+            let next = polls.next(now_ms).unwrap();
             let asked = (now_ms..).find(|ms| polls.due(&place, *ms)).unwrap();
+            assert_eq!(next, asked);
             let pause = asked - now_ms;
             now_ms = asked;
             pause

@@ -9,6 +9,7 @@ use super::appeal::Opening;
 use super::attempts::History;
 use super::experience::Experience;
 use super::setup::Setup;
+use crate::agent::is_zero;
 use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS};
 use crate::project::ProjectMark;
 use gridbay_protocol::calendar::Calendar;
@@ -46,6 +47,12 @@ pub struct TaskRecord {
     /// Its attempts.
     #[serde(default, skip_serializing_if = "History::is_empty")]
     pub history: History,
+    /// How its run ended by itself, while output of it is still to come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<JobExit>,
+    /// Bytes of its output that were not kept, by its seller or by this node, once it is done.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dropped: u64,
 }
 
 /// The milestones of an order. Heights are 0 for not yet.

@@ -43,6 +43,10 @@ pub struct Run {
     pub stdout: u64,
     /// Standard error held.
     pub stderr: u64,
+    /// Bytes of output that its seller did not keep.
+    pub dropped: u64,
+    /// When it was first heard that it ended by itself; 0 before.
+    pub(super) ended_ms: u64,
     /// Whether its output files are being fetched.
     pub fetching: bool,
     /// How often its seller did not give them.
@@ -78,6 +82,8 @@ impl Run {
             phase: Phase::Unknown,
             stdout: 0,
             stderr: 0,
+            dropped: 0,
+            ended_ms: 0,
             fetching: false,
             unfetched: 0,
             fetch_from_ms: 0,

@@ -5,10 +5,13 @@
 //! 1. a task on a unit that left the lease is taken off it and will start anew elsewhere;
 //! 2. tasks that wait are put on free units in the order of their index, so that an order with
 //!    fewer units than tasks runs the lowest indices first and the others as units become free.
+//!
+//! A run that ended by itself has no unit any more; its output comes without (`collecting`).
 
 pub use super::run::{Place, Progress, Run};
 
 use super::attempts::{AttemptEnd, attempts_told};
+use super::collecting::COLLECT_MS;
 use super::leaving::Leaving;
 use super::record::TaskRecord;
 use crate::agent::{JobReport, Phase, PollJob, RunId};
@@ -89,7 +92,8 @@ impl Tasks {
         let room = |p: &Place| ((p.lease, p.offer), p.units);
         let mut free: BTreeMap<(LeaseId, OfferId), u32> = places.iter().map(room).collect();
         let mut gone = Vec::new();
-        for (task, run) in &self.runs {
+        let at_work = |(_, run): &(&u32, &Run)| !self.has_ended(&run.job);
+        for (task, run) in self.runs.iter().filter(at_work) {
             match free.get_mut(&(run.job.lease, run.offer)) {
                 Some(room) if *room > 0 => *room -= 1,
                 _ => gone.push((*task, *run)),
@@ -110,6 +114,7 @@ impl Tasks {
                 .runs
                 .values()
                 .filter(|r| (r.job.lease, r.offer) == (place.lease, place.offer))
+                .filter(|r| !self.has_ended(&r.job))
                 .count();
             let mut free = (place.units as usize).saturating_sub(used);
             while free > 0 {
@@ -147,6 +152,7 @@ impl Tasks {
             attempt: record.attempt,
         };
         record.attempt += 1;
+        record.ended = None;
         record.place = Some((place.offer, place.node));
         let run = Run::new(job, place);
         self.runs.insert(task, run);
@@ -213,6 +219,13 @@ impl Tasks {
         run.stderr += report.stderr.len() as u64;
         run.phase = report.phase;
         run.heard_ms = now.mono_ms;
+        if let Phase::Ended { .. } = run.phase {
+            run.dropped = report.dropped;
+            if run.ended_ms == 0 {
+                run.ended_ms = now.mono_ms.max(1);
+            }
+        }
+        let late = run.ended_ms > 0 && now.mono_ms >= run.ended_ms.saturating_add(COLLECT_MS);
         let fetching = run.asking.since_wall_ms.is_some();
         // Nothing more can be asked of a run that its seller does not know, but what is being
         // fetched may come.
@@ -247,24 +260,28 @@ impl Tasks {
                 match exit {
                     JobExit::Stopped => return Some(Progress::Lost(AttemptEnd::Stopped)),
                     JobExit::Lost => return Some(Progress::Lost(AttemptEnd::Lost)),
-                    _ => {}
+                    _ => record.ended = Some(exit),
                 }
-                if held == (report.stdout_len, report.stderr_len) {
-                    Some(Progress::OutputComplete)
-                } else {
-                    Some(Progress::None)
-                }
+                Some(match held == (report.stdout_len, report.stderr_len) {
+                    true => Progress::OutputComplete,
+                    false if late => Progress::Lost(AttemptEnd::NoOutput),
+                    false => Progress::None,
+                })
             }
         }
     }
 
-    /// A run ended and everything of it is here.
-    pub fn complete(&mut self, job: &RunId, now: Now) {
+    /// A run ended and everything of it is here, of which this node `keeps` so many bytes a stream.
+    pub fn complete(&mut self, job: &RunId, keeps: u64, now: Now) {
         let run = self.runs.get(&job.task).filter(|r| r.job == *job).copied();
         if let Some(run) = run
             && let Phase::Ended { exit, .. } = run.phase
         {
-            self.records[job.task as usize].done = Some(exit);
+            let streams = [run.stdout, run.stderr].into_iter();
+            let over = streams.map(|bytes| bytes.saturating_sub(keeps));
+            let record = &mut self.records[job.task as usize];
+            (record.done, record.ended) = (Some(exit), None);
+            record.dropped = over.fold(run.dropped, u64::saturating_add);
             self.end_attempt(&run, AttemptEnd::Done, None, now);
             self.runs.remove(&job.task);
         }

@@ -6,6 +6,7 @@ mod appeals;
 mod beacons;
 mod checkpoints;
 mod cluster;
+mod collecting;
 mod contracts;
 mod copies;
 mod deadline;

@@ -1,6 +1,7 @@
 //! Jobs as a world plays them: `sleep N` is their only program. One that keeps its progress has a
 //! file with the milliseconds that it has slept, and sleeps the rest when it goes on.
 
+use crate::genesis::node_key;
 use crate::world::{EPOCH_MS, Event, World};
 use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::cluster::{Cluster, Member};
@@ -57,6 +58,10 @@ fn manifest(slept_ms: u64) -> Manifest {
 }
 
 impl World {
+    pub(crate) fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
+        (0..self.nodes.len()).find(|n| node_key(*n).as_bytes() == key)
+    }
+
     fn connect(&mut self, n: usize, token: Option<u64>, cluster: Cluster) {
         self.connects += 1;
         let reach = cluster.others.iter().map(reached).collect();
@@ -196,11 +201,14 @@ impl World {
             .and_then(rank)
             .unwrap_or_default()
             .into_bytes();
-        let stdout = text
-            .get(poll.stdout_from as usize..)
-            .unwrap_or_default()
-            .to_vec();
-        let stdout_len = poll.stdout_from + stdout.len() as u64;
+        let rest = text.get(poll.stdout_from as usize..).unwrap_or_default();
+        let stdout_len = poll.stdout_from + rest.len() as u64;
+        let comes = if self.now < self.slow_until {
+            0
+        } else {
+            rest.len()
+        };
+        let stdout = rest[..comes].to_vec();
         JobReport {
             job: poll.job,
             phase,
@@ -208,6 +216,7 @@ impl World {
             stderr: vec![],
             stdout_len,
             stderr_len: 0,
+            dropped: 0,
         }
     }
 }

@@ -76,6 +76,8 @@ pub(crate) struct World {
     pub(crate) starts: Vec<(usize, SignedStart)>,
     /// Networks that were opened or changed.
     pub(crate) connects: usize,
+    /// Until then no output of a job that ended comes.
+    pub(crate) slow_until: u64,
     /// Whether no member of a network reaches another but through a relay.
     pub(crate) severed: bool,
     /// Relays that claim to carry, and do not.
@@ -114,6 +116,7 @@ impl World {
             fetching: BTreeMap::new(),
             snapshots: BTreeMap::new(),
             starts: Vec::new(),
+            slow_until: 0,
             connects: 0,
             severed: false,
             fakes: BTreeSet::new(),
@@ -290,10 +293,6 @@ impl World {
         for effect in effects {
             self.perform(n, effect);
         }
-    }
-
-    pub(crate) fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
-        (0..self.nodes.len()).find(|n| node_key(*n).as_bytes() == key)
     }
 
     fn perform(&mut self, n: usize, effect: Effect) {

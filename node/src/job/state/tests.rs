@@ -16,6 +16,7 @@ fn fresh() -> Situation {
         too_few: false,
         exits: vec![],
         phases: vec![],
+        collects: false,
     }
 }
 const LEASED: Seen = Seen::Running(LeaseId([7; 32]));
@@ -30,6 +31,15 @@ fn check(table: &[(Situation, JobState, Option<JobReason>)]) {
 fn states_on_the_way() {
     let table = [
         (fresh(), JobState::Queued, None),
+        (
+            Situation {
+                collects: true,
+                last_end: Some(End::TimeUsedUp),
+                ..fresh()
+            },
+            JobState::Running,
+            None,
+        ),
         (
             Situation {
                 seen: Seen::Sealed(3),

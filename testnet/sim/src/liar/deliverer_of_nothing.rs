@@ -71,6 +71,7 @@ fn unknown(poll: &PollJob) -> JobReport {
         stderr: vec![],
         stdout_len: poll.stdout_from,
         stderr_len: poll.stderr_from,
+        dropped: 0,
     }
 }
 

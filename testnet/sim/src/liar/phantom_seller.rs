@@ -72,6 +72,7 @@ fn babble(puppet: &mut Puppet<'_>, jobs: &[(PollJob, Option<Phase>)]) -> AgentRe
         stderr: vec![b'y'; 2 * STREAM_BYTES],
         stdout_len: u64::MAX,
         stderr_len: 0,
+        dropped: u64::MAX,
     };
     let bytes = vec![0; 3];
     match puppet.rng.below(6) {
@@ -138,6 +139,7 @@ impl PhantomSeller {
             stderr: vec![],
             stdout_len: poll.stdout_from,
             stderr_len: poll.stderr_from,
+            dropped: 0,
         }
     }
     fn withholds(&self, entry: &EntryBody) -> bool {

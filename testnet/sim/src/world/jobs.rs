@@ -196,5 +196,6 @@ fn report(poll: &PollJob, played: Option<&Played>) -> JobReport {
         stdout,
         stderr: vec![],
         stderr_len: 0,
+        dropped: 0,
     }
 }

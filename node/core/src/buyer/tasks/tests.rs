@@ -45,6 +45,7 @@ fn ended(run: &Run, exit: JobExit, out: &[u8]) -> (PollJob, JobReport) {
         stderr: vec![],
         stdout_len: run.stdout + out.len() as u64,
         stderr_len: 0,
+        dropped: 0,
     };
     (poll, report)
 }
@@ -60,7 +61,7 @@ fn fewer_units_than_tasks_run_the_lowest_first() {
         t.report(&poll, &report, at(0)),
         Some(Progress::OutputComplete)
     );
-    t.complete(&runs[1].job, at(0));
+    t.complete(&runs[1].job, u64::MAX, at(0));
     let next = t.place(&places, 0);
     assert_eq!((next[0].job.task, next[0].offer), (2, places[1].offer));
 }
@@ -257,4 +258,47 @@ fn what_is_being_fetched_of_a_run_may_come_though_the_run_is_gone() {
         let last = t.any_run(&run.job).is_some_and(|run| run.last_asked);
         assert_eq!(last, fetching, "it is the last that comes");
     }
+}
+
+#[test]
+fn a_run_that_ended_needs_no_unit_and_its_output_comes_all_the_same() {
+    let mut t = tasks(2);
+    let run = t.place(&[place(1, 1)], 0)[0];
+    let (poll, mut report) = ended(&run, JobExit::Code(0), b"abc");
+    (report.stdout_len, report.dropped) = (6, 40);
+    assert_eq!(t.report(&poll, &report, at(5)), Some(Progress::None));
+    assert!(t.has_ended(&run.job) && t.collecting() == 1 && !t.all_done());
+    assert_eq!(t.place(&[place(1, 1)], 5)[0].job.task, 1, "the next has it");
+    let gone = t.unplace(&[]);
+    assert_eq!(gone.iter().map(|r| r.job.task).collect::<Vec<_>>(), [1]);
+    let run = t.runs[&0];
+    let (poll, report) = ended(&run, JobExit::Code(0), b"def");
+    let report = JobReport {
+        dropped: 40,
+        ..report
+    };
+    let now = at(5 + COLLECT_MS - 1);
+    assert_eq!(
+        t.report(&poll, &report, now),
+        Some(Progress::OutputComplete)
+    );
+    t.complete(&run.job, 4, now);
+    let record = &t.records[0];
+    assert_eq!((record.done, record.ended), (Some(JobExit::Code(0)), None));
+    assert_eq!(record.dropped, 40 + 2, "by its seller, and by this node");
+}
+
+#[test]
+fn a_run_that_says_it_ended_and_gives_no_output_is_lost() {
+    let mut t = tasks(1);
+    let run = t.place(&[place(1, 1)], 0)[0];
+    let (poll, mut report) = ended(&run, JobExit::Code(0), b"");
+    report.stdout_len = u64::MAX;
+    for now in [1, COLLECT_MS] {
+        assert_eq!(t.report(&poll, &report, at(now)), Some(Progress::None));
+    }
+    let lost = Some(Progress::Lost(AttemptEnd::NoOutput));
+    assert_eq!(t.report(&poll, &report, at(COLLECT_MS + 1)), lost);
+    t.lose(0, AttemptEnd::NoOutput, None, at(COLLECT_MS + 1));
+    assert_eq!((t.collecting(), t.records[0].ended), (0, None));
 }
