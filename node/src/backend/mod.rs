@@ -31,6 +31,7 @@ use crate::ledger::times::Times;
 use crate::market::Markets;
 use crate::market::odds::Tried;
 use crate::metrics::Meters;
+use crate::node::stall::Silence;
 use crate::outbound::Gateway;
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::owner::Owner;
@@ -153,6 +154,8 @@ pub struct NodeBackend {
     pub(crate) events: Kept,
     /// Who has signed in to the web pages.
     pub(crate) web: Sessions,
+    /// Validators that did not answer of late.
+    pub(crate) silence: Silence,
     /// Statements that are put together at a time.
     pub(crate) statements: Semaphore,
     /// Connections of the API that became ones to ranks and to ports of members.
@@ -184,6 +187,7 @@ impl NodeBackend {
             guests: Guests::open(parts.guests.clone()),
             events: Kept::default(),
             web: Sessions::default(),
+            silence: Silence::default(),
             statements: Semaphore::new(STATEMENTS),
             carried: held::bounds::permits(),
             parts,

@@ -9,7 +9,7 @@ use super::exit::Exit;
 use super::listing::PAGE;
 use super::meant::Meant;
 use super::run::follow::{Follower, Output};
-use super::run::{cause, end_line, exit_of};
+use super::run::{cause, end_line, exit_of, tell_dropped};
 use super::{files, text};
 use crate::api::client::Client;
 use crate::api::types::{JobReason, JobRecord, Why, WhyCheck};
@@ -99,6 +99,7 @@ impl JobCommand {
                         paths.iter().map(line).collect()
                     };
                     at.tell(&written, shown)?;
+                    tell_dropped(&record);
                 }
                 JobCommand::Why { id } => why(at, &client, &id).await?,
                 JobCommand::Wait { id, timeout } => return wait(at, &client, &id, timeout).await,
@@ -141,6 +142,7 @@ async fn wait(
                 CliError::new(Exit::TIMEOUT, what, why, next)
             })??,
     };
+    tell_dropped(&ended);
     at.tell(&ended, |job| end_line(job) + "\n")?;
     Ok(exit_of(&ended))
 }
@@ -216,7 +218,7 @@ fn describe(job: &JobRecord) -> String {
     let exits: Vec<String> = job
         .exits
         .iter()
-        .map(|e| format!("rank {}: {}", e.rank, exit(e.exit)))
+        .map(|e| format!("rank {}: {}{}", e.rank, exit(e.exit), dropped(e.dropped)))
         .collect();
     let files: Vec<String> = job
         .files
@@ -291,6 +293,14 @@ fn exit(exit: JobExit) -> String {
     }
 }
 
+/// What of its output is nowhere.
+fn dropped(bytes: u64) -> String {
+    match bytes {
+        0 => String::new(),
+        bytes => format!(", {bytes} bytes of output dropped"),
+    }
+}
+
 /// The worth of a job, and its bid for the time it still needs.
 fn worth(job: &JobRecord) -> Option<String> {
     let (worth, left) = (job.worth?, job.left_seconds?);
@@ -319,6 +329,9 @@ async fn why(at: &Context, client: &Client, id: &Meant) -> Result<(), CliError> 
             ],
         );
         let mut shown = format!("{}: {}\n", why.state.name(), ui::clean(&why.summary));
+        if let Some(stall) = &why.stall {
+            shown += &format!("{}\n", ui::clean(stall));
+        }
         if !why.checks.is_empty() {
             shown += &format!("\n{table}");
         }
@@ -368,5 +381,7 @@ mod tests {
         ] {
             assert_eq!(exit(how), text);
         }
+        assert_eq!(dropped(0), "");
+        assert_eq!(dropped(7), ", 7 bytes of output dropped");
     }
 }

@@ -15,11 +15,11 @@ use super::once::{Deed, Once};
 use super::text;
 use crate::api::client::Client;
 use crate::api::types::{
-    Balance, BankReport, CloseRequest, ClosedAccount, Entries, Movement, TransferRequest,
+    Balance, BankReport, CloseRequest, ClosedAccount, Entries, Movement, Stale, TransferRequest,
     Transferred,
 };
 use crate::config::parse;
-use crate::ui::Table;
+use crate::ui::{self, Table};
 use clap::Subcommand;
 use gridbay_protocol::ids::{AccountId, BlockId, NetworkId};
 use gridbay_protocol::units::Credits;
@@ -183,7 +183,20 @@ async fn account(client: &Client, who: &Meant, what: &str) -> Result<AccountId, 
 async fn balance(at: &Context, client: &Client, account: Option<Meant>) -> Result<(), CliError> {
     let path = format!("/ledger/balance{}", of(account, '?'));
     let balance: Balance = client.get(&path).await.during("no balance")?;
+    if let Some(stale) = &balance.stale {
+        ui::note(&age(stale));
+    }
     at.tell(&balance, balance_text)
+}
+
+/// Of when a balance is that may be old.
+fn age(stale: &Stale) -> String {
+    let why = match stale.behind {
+        true => "the node is catching up",
+        false => "the node knows of no newer block; see gridbay doctor",
+    };
+    let (height, ago) = (stale.height, text::span(stale.age_ms));
+    format!("as of height {height}, {ago} ago; {why}")
 }
 
 fn balance_text(balance: &Balance) -> String {
@@ -327,6 +340,19 @@ mod tests {
     use crate::api::types::Signed;
 
     #[test]
+    fn an_old_balance_says_of_when_it_is() {
+        let mut stale = Stale {
+            height: 120,
+            age_ms: 3_900_000,
+            behind: true,
+        };
+        let told = "as of height 120, 1h05m ago; the node is catching up";
+        assert_eq!(age(&stale), told);
+        stale.behind = false;
+        assert!(age(&stale).ends_with("knows of no newer block; see gridbay doctor"));
+    }
+
+    #[test]
     fn a_balance_shows_what_is_not_free_line_by_line() {
         let credits = |text: &str| text.parse().expect("an amount");
         let text = balance_text(&Balance {
@@ -339,6 +365,7 @@ mod tests {
             arrears: credits("0.5"),
             credit_line: credits("5"),
             height: 42,
+            stale: None,
             entries: Entries {
                 spent: 3,
                 budget: 4_800,

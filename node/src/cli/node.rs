@@ -189,6 +189,12 @@ fn table(status: &NodeStatus) -> String {
     if let Some(why) = &status.joining {
         lines.push(("not joined", why.clone()));
     }
+    lines.extend(
+        status
+            .stall
+            .iter()
+            .map(|stall| ("blocks", stall.in_words())),
+    );
     for trouble in &status.troubles {
         let since = text::moment(trouble.since_ms);
         lines.push(("trouble", format!("{}, since {since}", trouble.what)));

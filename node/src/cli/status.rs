@@ -134,6 +134,7 @@ fn about(status: &Status) -> Vec<(&'static str, String)> {
     if let Some(why) = &node.joining {
         lines.push(("not joined", why.clone()));
     }
+    lines.extend(node.stall.iter().map(|stall| ("blocks", stall.in_words())));
     lines
 }
 

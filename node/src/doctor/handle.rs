@@ -24,6 +24,7 @@ impl NodeBackend {
     async fn doctor_facts(&self) -> Running {
         let now = wall_ms();
         let cut = self.cut().await;
+        let stall = self.stall().await.map(|stall| stall.in_words());
         // A halted core is a trouble of its own.
         let core: Option<FromCore> = self.query(from_core).await.ok();
         let overlay = &self.parts.overlay;
@@ -62,6 +63,7 @@ impl NodeBackend {
                 let age = now.saturating_sub(block_ms) / 1_000;
                 (age, heartbeat_ms.div_ceil(1_000))
             }),
+            stall,
             jobs: self.jobs_fact(),
             no_device: self.no_device(),
             no_tun: self.no_tun(),

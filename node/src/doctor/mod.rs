@@ -57,6 +57,8 @@ pub enum Kind {
     ListenerMissing,
     /// Nobody can reach it: it cannot be dialled and has no place at a relay.
     NoRelay,
+    /// The network makes no blocks.
+    NoBlocks,
     /// It does not have the newest blocks.
     Behind,
     /// The declared address does not work.

@@ -74,6 +74,8 @@ pub struct Running {
     pub invitation: Option<String>,
     /// Seconds since its last block, and between the network's heartbeats.
     pub block_age: Option<(u64, u64)>,
+    /// That no blocks come, in words, and whose validators do not answer.
+    pub stall: Option<String>,
     /// How strangers' jobs run.
     pub jobs: JobsFact,
     /// Why strangers' jobs have no private network of their lease, if they have none.
@@ -89,8 +91,8 @@ pub struct Running {
 /// The findings from these facts.
 pub fn running(facts: &Running) -> Vec<Finding> {
     let checks = [
-        no_peers, invitation, no_relay, behind, unheard, udp, one_prefix, bans, mesh, relay_full,
-        symmetric,
+        no_peers, invitation, no_relay, no_blocks, behind, unheard, udp, one_prefix, bans, mesh,
+        relay_full, symmetric,
     ];
     let mut found: Vec<Finding> = facts.troubles.iter().map(of_trouble).collect();
     found.extend(facts.missing.iter().map(|address| missing(address)));
@@ -212,9 +214,21 @@ fn forward(facts: &Running) -> &'static str {
     }
 }
 
+fn no_blocks(facts: &Running) -> Option<Finding> {
+    let why = facts.stall.as_ref()?;
+    Some(Finding::new(
+        Kind::NoBlocks,
+        "the network makes no blocks: orders and payments wait",
+        why,
+        "have the members whose validators do not answer start them; if all the others see blocks, \
+         see to this node's peers: gridbay peer list. Nothing is lost meanwhile",
+    ))
+}
+
 fn behind(facts: &Running) -> Option<Finding> {
     let (age, heartbeat) = facts.block_age?;
-    if facts.uptime < YOUNG || !is_behind(facts) {
+    let told = facts.stall.is_some() && !facts.behind;
+    if facts.uptime < YOUNG || !is_behind(facts) || told {
         return None;
     }
     let why = if facts.behind {

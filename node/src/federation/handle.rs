@@ -75,7 +75,7 @@ fn signed(certificates: &[Certificate]) -> Signed {
 }
 
 /// The least power above two thirds.
-fn quorum(power: u64) -> u64 {
+pub(crate) fn quorum(power: u64) -> u64 {
     let thirds = u128::from(power) * 2 / 3 + 1;
     u64::try_from(thirds).unwrap_or(u64::MAX)
 }

@@ -202,6 +202,7 @@ fn exits(records: &[TaskRecord]) -> Vec<RankExit> {
         Some(RankExit {
             rank,
             exit: task.done?,
+            dropped: task.dropped,
         })
     };
     (0..).zip(records).filter_map(exit).collect()

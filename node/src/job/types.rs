@@ -132,6 +132,10 @@ pub struct RankExit {
     pub rank: u32,
     /// How.
     pub exit: JobExit,
+    /// Bytes of its output that were dropped: its seller keeps 16 MiB of each stream, and this node
+    /// `limits.output`. Files of the job's outputs have neither bound.
+    #[serde(default)]
+    pub dropped: u64,
 }
 
 /// A file that a rank brought back.
@@ -294,6 +298,10 @@ pub struct Why {
     pub checks: Vec<WhyCheck>,
     /// The changes that would help, one line each.
     pub remedies: Vec<String>,
+    /// That the network makes no blocks, and whose validators do not answer; `None` while it does,
+    /// and of a job that has ended.
+    #[serde(default)]
+    pub stall: Option<String>,
     /// Milliseconds, at the pace of blocks, until the clearing that it waits for; `None` if it
     /// waits for none.
     #[serde(default)]

@@ -70,6 +70,10 @@ struct Facts {
     closes_ms: u64,
     /// Ranks: all, begun, done.
     ranks: (u32, usize, usize),
+    /// Ranks that ended, and whose output is on its way.
+    collecting: usize,
+    /// Bytes of output that were dropped.
+    dropped: u64,
     /// Why the ledger did not take its entry, in a word.
     refusal: Option<String>,
     /// The last clearing that it lost.
@@ -107,6 +111,10 @@ impl NodeBackend {
         if let Some(order) = order.filter(|_| facts.reason == Some(JobReason::Outbid)) {
             facts.lost = self.last_defeat(class, order).await?;
         }
+        let stall = match facts.state.is_final() {
+            true => None,
+            false => self.stall().await.map(|stall| stall.in_words()),
+        };
         Ok(Why {
             id: job_id(&key),
             state: facts.state,
@@ -116,9 +124,11 @@ impl NodeBackend {
             checks: checks(&facts),
             remedies: remedies(&facts),
             closes_ms: match facts.state {
+                _ if stall.is_some() => None,
                 JobState::Bidding | JobState::Requeued => Some(facts.closes_ms),
                 _ => None,
             },
+            stall,
         })
     }
 
@@ -203,6 +213,8 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
             .saturating_sub(height)
             .saturating_mul(policy.block_interval_ms),
         ranks: ranks(agent),
+        collecting: agent.tasks.collecting(),
+        dropped: dropped(agent),
         refusal: match agent.finish() {
             Some(Finish::Refused(word)) => Some(word.clone()),
             // What an attempt was refused for is over once the order stands.
@@ -216,6 +228,12 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
         amendable: None,
     };
     Ok((facts, order.class))
+}
+
+/// Bytes of output of all its ranks that were dropped.
+fn dropped(agent: &OrderAgent) -> u64 {
+    let records = agent.tasks.records.iter();
+    records.fold(0, |sum: u64, task| sum.saturating_add(task.dropped))
 }
 
 /// How many ranks there are, run or ran, and are done.

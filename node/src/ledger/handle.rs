@@ -5,9 +5,10 @@ use super::proof::is_of;
 use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{Balance, CloseRequest, ClosedAccount, Entries, Movement, Signed};
-use crate::backend::NodeBackend;
 use crate::backend::failure::{no_account, not_found, unknown_account};
+use crate::backend::{NodeBackend, wall_ms};
 use crate::market::class_name;
+use crate::node::handle::stale;
 use gridbay_core::input::Command;
 use gridbay_host::HistoryItem;
 use gridbay_ledger::State;
@@ -23,6 +24,7 @@ const LINES: usize = 256;
 impl NodeBackend {
     /// Balance of an account, of the node's own if `None`.
     pub async fn balance(&self, account: Option<AccountId>) -> Answer<Balance> {
+        let now = wall_ms();
         let looked = self.query(move |core| {
             let account = account.or(core.account()).ok_or_else(no_account)?;
             let state = core.state();
@@ -41,6 +43,7 @@ impl NodeBackend {
                 arrears: balance.arrears,
                 credit_line: balance.credit_line,
                 height: state.height(),
+                stale: stale(core, now),
                 entries: Entries {
                     spent: spent.entries,
                     budget: budget.entries,

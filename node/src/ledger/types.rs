@@ -37,8 +37,22 @@ pub struct Balance {
     pub credit_line: Credits,
     /// Height at which this holds.
     pub height: u64,
+    /// Set while this may be old: the node knows no recent block.
+    #[serde(default)]
+    pub stale: Option<Stale>,
     /// Its spending of the budget of entries in this epoch.
     pub entries: Entries,
+}
+
+/// How old what a node knows of the ledger is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Stale {
+    /// The last height that it has.
+    pub height: u64,
+    /// Milliseconds since the time of that block.
+    pub age_ms: u64,
+    /// Whether its peers have blocks that it lacks, which it is fetching.
+    pub behind: bool,
 }
 
 /// An account's spending in the running epoch, and its budget for each.
@@ -243,6 +257,7 @@ mod tests {
             arrears: Credits::ZERO,
             credit_line: "5".parse().unwrap(),
             height: 1,
+            stale: None,
             entries: Entries {
                 spent: 0,
                 budget: 1,

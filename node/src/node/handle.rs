@@ -3,7 +3,7 @@
 use crate::api::Answer;
 use crate::api::ErrorCode;
 use crate::api::types::count;
-use crate::api::types::{NodeState, NodeStatus, Signed};
+use crate::api::types::{NodeState, NodeStatus, Signed, Stale};
 use crate::backend::{NodeBackend, wall_ms};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
@@ -60,6 +60,7 @@ impl NodeBackend {
             Err(error) => return Err(error),
         };
         let troubles = body.troubles().borrow().clone();
+        let stall = self.stall().await;
         let halted = troubles.iter().any(|trouble| trouble.kind.halts());
         let addresses = self.parts.overlay.addresses();
         Ok(NodeStatus {
@@ -91,6 +92,7 @@ impl NodeBackend {
             jobs_hosted: count(facts.jobs_hosted),
             jobs_open: count(facts.jobs_open),
             troubles,
+            stall,
         })
     }
 
@@ -123,8 +125,7 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
     let balance = account
         .map(|account| state.balance(&account))
         .unwrap_or_default();
-    let at_head =
-        is_at_head(now_ms, state.time_ms(), policy.heartbeat_ms) && !core.host().is_behind();
+    let at_head = stale(core, now_ms).is_none();
     let (units_offered, units_leased) = units(core, node);
     let next = state.height().saturating_add(1);
     Facts {
@@ -177,6 +178,17 @@ pub(crate) fn units(core: &Core, node: PublicKey) -> (u32, u32) {
         .map(|share| share.units)
         .sum();
     (offered, leased)
+}
+
+/// How old its knowledge of the ledger is, if it is not at the network's head.
+pub(crate) fn stale(core: &Core, now_ms: u64) -> Option<Stale> {
+    let (state, behind) = (core.state(), core.host().is_behind());
+    let at_head = is_at_head(now_ms, state.time_ms(), state.policy().heartbeat_ms);
+    (behind || !at_head).then(|| Stale {
+        height: state.height(),
+        age_ms: now_ms.saturating_sub(state.time_ms()),
+        behind,
+    })
 }
 
 /// Whether the last block is recent enough to be the network's head.

@@ -2,4 +2,5 @@
 
 pub(crate) mod handle;
 pub(crate) mod routes;
+pub(crate) mod stall;
 pub(crate) mod types;

@@ -81,4 +81,32 @@ pub struct NodeStatus {
     /// The present troubles; empty if there are none.
     #[serde(default)]
     pub troubles: Vec<Trouble>,
+    /// Set while the network makes no blocks.
+    #[serde(default)]
+    pub stall: Option<Stall>,
+}
+
+/// That no block comes: a while longer than the network's pace allows, though this node knows of no
+/// newer one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Stall {
+    /// Milliseconds since the last block.
+    pub ms: u64,
+    /// Voting power of the validators that answer this node, its own included.
+    pub answering: u64,
+    /// The power that decides a block.
+    pub quorum: u64,
+    /// The power of all.
+    pub power: u64,
+    /// The validators that do not answer.
+    pub silent: Vec<SilentValidator>,
+}
+
+/// A validator that does not answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SilentValidator {
+    /// Name of its member.
+    pub name: Option<String>,
+    /// Transport key of its node.
+    pub node: PublicKey,
 }

@@ -62,7 +62,7 @@ pub(crate) fn job() -> JobRecord {
         "opened_height": 3, "won_height": 4, "lease": null,
         "sellers": [{"account": id, "name": HOSTILE, "node": key(), "ranks": [0, 1]}],
         "running_ms": 4_000, "ended_ms": 9_000,
-        "exits": [{"rank": 0, "exit": {"code": 2}}],
+        "exits": [{"rank": 0, "exit": {"code": 2}, "dropped": 4_096}],
         "files": [{"rank": 0, "path": HOSTILE, "bytes": 2_048}],
         "paid": "1.5", "locked": "0", "price": "3", "preemptions": 1, "worth": null,
         "left_seconds": null,

@@ -123,6 +123,7 @@ fn every_amount_of_a_balance_has_its_own_name() {
         arrears: credits("0.5"),
         credit_line: credits("5"),
         height: 42,
+        stale: None,
         entries: Entries {
             spent: 3,
             budget: 4_800,

@@ -4,6 +4,7 @@
 
 mod audit;
 mod caller;
+mod dropped;
 mod every;
 mod handed;
 mod join;

@@ -28,6 +28,9 @@ pub(crate) const STDOUT: &[u8] = b"one\ntwo\nthree";
 /// The contents of each of their files.
 pub(crate) const FILE: &str = "12345";
 
+/// The name of one that puts out more than is kept.
+pub(crate) const LOUD: &str = "loud";
+
 /// A file that none of them brings back.
 pub(crate) const ABSENT: &str = "absent";
 
@@ -38,6 +41,8 @@ pub(crate) struct Jobs {
     /// Of each job, at its end.
     pub(crate) locked: Credits,
     pub(crate) exit: JobExit,
+    /// Whether they wait instead of ending, in a network that makes no blocks.
+    pub(crate) stuck: bool,
 }
 
 impl Default for Jobs {
@@ -47,6 +52,7 @@ impl Default for Jobs {
             spendable: credits("100"),
             locked: credits("0.75"),
             exit: JobExit::Code(0),
+            stuck: false,
         }
     }
 }
@@ -58,6 +64,8 @@ impl Jobs {
             .route("/api/v1/quote", post(quote))
             .route("/api/v1/jobs", get(list).post(submit))
             .route("/api/v1/jobs/{id}", get(describe))
+            .route("/api/v1/jobs/{id}/why", get(why))
+            .route("/api/v1/jobs/{id}/cancel", post(describe))
             .route("/api/v1/jobs/{id}/logs", get(logs))
             .route("/api/v1/jobs/{id}/files/{rank}/{*path}", get(async || FILE))
             .with_state(Arc::clone(self))
@@ -83,10 +91,10 @@ impl Jobs {
             max_price: credits("10"),
             seconds: request.want.seconds,
             budget: credits("50"),
-            state: if failed {
-                JobState::Failed
-            } else {
-                JobState::Done
+            state: match (self.stuck, failed) {
+                (true, _) => JobState::Bidding,
+                (false, true) => JobState::Failed,
+                (false, false) => JobState::Done,
             },
             reason: failed.then_some(JobReason::ExitCode),
             accepted_ms: 1_000,
@@ -100,6 +108,10 @@ impl Jobs {
             exits: vec![RankExit {
                 rank: 0,
                 exit: self.exit,
+                dropped: match request.name.as_deref() {
+                    Some(LOUD) => 40,
+                    _ => 0,
+                },
             }],
             files: request
                 .outputs
@@ -182,6 +194,37 @@ async fn describe(State(jobs): State<Arc<Jobs>>, Place(id): Place<JobId>) -> Jso
     Json(record.clone())
 }
 
+/// Whose validator does not answer in a network that makes no blocks.
+pub(crate) fn stall() -> Stall {
+    Stall {
+        ms: 42_000,
+        answering: 2,
+        quorum: 3,
+        power: 4,
+        silent: ["b", "c"]
+            .map(|name| SilentValidator {
+                name: Some(name.into()),
+                node: SecretKey::from_seed(&[2; 32]).public(),
+            })
+            .into(),
+    }
+}
+
+async fn why(State(jobs): State<Arc<Jobs>>, Place(id): Place<JobId>) -> Json<Why> {
+    let Json(record) = describe(State(jobs), Place(id)).await;
+    Json(Why {
+        id: record.id,
+        state: record.state,
+        reason: record.reason,
+        refusal: None,
+        summary: "It waits for the close of round 4.".into(),
+        checks: vec![],
+        remedies: vec![],
+        stall: Some(stall().in_words()),
+        closes_ms: None,
+    })
+}
+
 #[derive(Deserialize)]
 struct Which {
     all: Option<String>,
@@ -232,7 +275,16 @@ fn got(path: &str, answer: &impl Serialize) -> Router {
 
 /// A node with debts.
 pub(crate) fn status() -> Router {
-    let status = NodeStatus {
+    got("/api/v1/node", &node(None))
+}
+
+/// One whose network makes no blocks.
+pub(crate) fn stalled() -> Router {
+    got("/api/v1/node", &node(Some(stall())))
+}
+
+fn node(stall: Option<Stall>) -> NodeStatus {
+    NodeStatus {
         state: NodeState::Ready,
         name: "played".into(),
         version: "0".into(),
@@ -257,8 +309,8 @@ pub(crate) fn status() -> Router {
         jobs_hosted: 0,
         jobs_open: 0,
         troubles: vec![],
-    };
-    got("/api/v1/node", &status)
+        stall,
+    }
 }
 
 /// Such findings.

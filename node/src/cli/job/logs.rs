@@ -5,6 +5,7 @@ use crate::api::client::Client;
 use crate::cli::error::CliError;
 use crate::cli::meant::Meant;
 use crate::cli::run::follow::{Follower, Output};
+use crate::cli::run::tell_dropped;
 use clap::Args;
 
 /// Show what a job's ranks put out
@@ -38,6 +39,9 @@ impl LogsArgs {
             follower.until_end().await?;
         } else {
             follower.catch_up().await?;
+        }
+        if self.attempt.is_none() {
+            tell_dropped(&read(client, &self.id, "it is not known whether this is all").await?);
         }
         Ok(())
     }

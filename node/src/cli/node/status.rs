@@ -124,6 +124,7 @@ mod tests {
             jobs_hosted: 0,
             jobs_open: 0,
             troubles: vec![],
+            stall: None,
         };
         let told = "joining: height 120, its last block is of 1h05m ago; 1 peer; \
                     its account is not open yet";

@@ -13,6 +13,10 @@ use clap::Args;
 use gridbay_protocol::units::Credits;
 use std::time::Duration;
 
+/// Seconds below which a running time is said once more: a bare number may have been meant as
+/// minutes.
+const SHORT: u32 = 60;
+
 /// The options.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct Buying {
@@ -115,6 +119,12 @@ impl Buying {
     ) -> Result<Want, CliError> {
         let (mut want, quote) = self.fit.quoted(client, want, NOT_SENT).await?;
         ui::note(&want.how.way().line(&quote));
+        if want.seconds < SHORT {
+            ui::note(&format!(
+                "the program is ended after {} s; for minutes write --time {0}m",
+                want.seconds
+            ));
+        }
         self.refuse_hopeless(&quote, &want)?;
         // Sellers may raise their prices while files are staged: what was told is what it may cost.
         want.budget = want.budget.or(Some(quote.most));

@@ -8,7 +8,7 @@
 
 use super::waiting::Waiting;
 use crate::api::client::{Client, body};
-use crate::api::types::{JobId, JobRecord, Stream};
+use crate::api::types::{JobId, JobRecord, NodeStatus, Stall, Stream};
 use crate::api::{ApiError, ErrorCode};
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
@@ -18,6 +18,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Between two looks at the job.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Between two looks at whether the network stands still.
+const STILL: Duration = Duration::from_secs(2);
 /// How long a node may be away.
 const AWAY: Duration = Duration::from_secs(60);
 /// Looks at streams of a job that ended but whose streams have not.
@@ -131,13 +133,15 @@ impl Follower {
             tokio::time::sleep(PAUSE).await;
         }
     }
-    /// The same, but the first interrupt cancels the job and the second one leaves.
+    /// The same, but the first interrupt cancels the job and the second one leaves; the first one
+    /// does while no block is made, because the job would not end.
     pub(in crate::cli) async fn until_end_or_cancel(
         &mut self,
         mut signals: Signals,
     ) -> Result<Ended, CliError> {
         let mut interrupted = false;
         let (client, id) = (self.client.clone(), self.id.clone());
+        let mut looks = tokio::time::interval(STILL);
         let mut end = std::pin::pin!(self.until_end());
         loop {
             tokio::select! {
@@ -153,6 +157,13 @@ impl Follower {
                     let path = format!("/jobs/{id}/cancel");
                     let cancelled = client.post::<JobRecord>(&path, &(), None).await;
                     cancelled.during("the job was not cancelled")?;
+                    looks.reset_immediately();
+                }
+                _ = looks.tick(), if interrupted => {
+                    let status: Result<NodeStatus, ApiError> = client.get("/node").await;
+                    if let Some(stall) = status.ok().and_then(|status| status.stall) {
+                        return Err(stands_still(&id, &stall));
+                    }
                 }
             }
         }
@@ -252,6 +263,19 @@ fn left(id: &JobId) -> CliError {
         "left before the job ended",
         "interrupted twice",
         format!("gridbay job describe {id}"),
+    )
+}
+
+/// The job ends once blocks are made again.
+fn stands_still(id: &JobId, stall: &Stall) -> CliError {
+    CliError::new(
+        Exit::INTERRUPTED,
+        "left before the job ended",
+        stall.in_words(),
+        format!(
+            "its order is cancelled as soon as blocks are made again, and what is locked comes back \
+             then: gridbay job describe {id}"
+        ),
     )
 }
 

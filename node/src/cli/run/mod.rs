@@ -30,6 +30,7 @@ use crate::api::client::Client;
 use crate::api::types::{JobReason, JobRecord, JobRequest, JobState, Want};
 use crate::buy::flags::NOT_SENT;
 use crate::config::parse;
+use crate::job::dropped;
 use crate::ui;
 use buying::Buying;
 use clap::Args;
@@ -217,6 +218,7 @@ impl RunArgs {
         for path in &missing {
             ui::note(&format!("no rank brought back {path}"));
         }
+        tell_dropped(&record);
         ui::note(&end_line(&record));
         if at.format == Format::Json {
             at.show(&record, |_| String::new())?;
@@ -239,6 +241,13 @@ impl RunArgs {
         let want = self.buying.quoted(client, want).await?;
         ui::note(&plan.whose());
         plan.stage(client, want).await
+    }
+}
+
+/// Says how much of the output is nowhere, and what to do.
+pub(super) fn tell_dropped(record: &JobRecord) {
+    if let Some(said) = dropped::in_words(&record.exits) {
+        ui::note(&format!("{said}; {}", dropped::REMEDY));
     }
 }
 

@@ -14,8 +14,9 @@ const QUIET: Duration = Duration::from_secs(3);
 /// Between two looks.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What was told: figures and advice change with each clearing, and are no news.
-type News = (JobState, Option<JobReason>, Option<String>);
+/// What was told: figures and advice change with each clearing, and are no news. The last is
+/// whether the network stands still.
+type News = (JobState, Option<JobReason>, Option<String>, bool);
 
 /// The line of one job.
 #[derive(Debug)]
@@ -44,10 +45,17 @@ impl Waiting {
         // Nothing is lost with a line.
         let Ok(why) = why else { return };
         let other = self.cheaper.look(client, job).await;
-        let news = (why.state, why.reason, why.refusal.clone());
+        let news = (
+            why.state,
+            why.reason,
+            why.refusal.clone(),
+            why.stall.is_some(),
+        );
         if stderr().is_terminal() {
             ui::passing(&line(&why, other.as_ref(), ui::columns()));
-        } else if !has_units(why.state) && self.told.as_ref() != Some(&news) {
+        } else if (!has_units(why.state) || why.stall.is_some())
+            && self.told.as_ref() != Some(&news)
+        {
             ui::note(&line(&why, other.as_ref(), usize::MAX));
         }
         self.told = Some(news);
@@ -68,6 +76,10 @@ fn has_units(state: JobState) -> bool {
 /// Why it waits, when that may change, and what would help, within so many columns: there is always
 /// room for what comes first.
 fn line(why: &Why, other: Option<&Another>, columns: usize) -> String {
+    // While no block comes, neither figures nor advice are of use.
+    if let Some(stall) = &why.stall {
+        return stall.clone();
+    }
     let mut line = why.summary.trim_end_matches('.').to_owned();
     // A line that stays would count down to nothing.
     if let Some(ms) = why.closes_ms.filter(|_| columns < usize::MAX) {
@@ -134,6 +146,13 @@ mod tests {
         (why.remedies, why.closes_ms) = (vec![], None);
         let bare = "Sellers ask 12 per node-hour, and it bids 10";
         assert_eq!(line(&why, None, 80), bare);
+    }
+
+    #[test]
+    fn a_network_that_stands_still_is_told_before_all_else() {
+        let stall = Some("no block for 42 s: validator b does not answer".to_owned());
+        let why = Why { stall, ..why() };
+        assert_eq!(Some(line(&why, None, 80)), why.stall);
     }
 
     #[test]

@@ -39,7 +39,7 @@ type Change = fn(&mut Running);
 
 #[test]
 fn each_illness_is_found_and_nothing_else() {
-    let table: [(Kind, Change); 19] = [
+    let table: [(Kind, Change); 20] = [
         (Kind::Invitation, |f| f.invitation = Some("used".to_owned())),
         (Kind::Disk, |f| {
             f.troubles = vec![trouble(trouble::Kind::Disk)]
@@ -56,6 +56,10 @@ fn each_illness_is_found_and_nothing_else() {
         (Kind::NoPeers, |f| f.peers.clear()),
         (Kind::ListenerMissing, |f| f.missing = vec!["a".to_owned()]),
         (Kind::NoRelay, |f| f.reach = Reach::Private),
+        (Kind::NoBlocks, |f| {
+            f.stall = Some("no block for 42 s".to_owned());
+            f.block_age = Some((42, 10));
+        }),
         (Kind::Behind, |f| f.behind = true),
         (Kind::Behind, |f| f.block_age = Some((31, 10))),
         (Kind::ExternalRefuted, |f| f.refuted = vec!["a".to_owned()]),

@@ -161,6 +161,10 @@ fn checks_of_progress(f: &Facts) -> Vec<WhyCheck> {
             format!("{done} of {ranks} done, {begun} at work"),
         ));
     }
+    if f.dropped > 0 {
+        let figures = format!("{} bytes were dropped", f.dropped);
+        checks.push(check("all output is kept".into(), false, figures));
+    }
     checks
 }
 
@@ -202,6 +206,8 @@ mod tests {
             closes_at: 20,
             closes_ms: 750,
             ranks: (4, 0, 0),
+            collecting: 0,
+            dropped: 0,
             refusal: None,
             lost: None,
             words: Words::default(),
@@ -426,5 +432,8 @@ mod tests {
             ..standing()
         };
         assert!(remedies(&done).is_empty());
+        let dropped = Facts { dropped: 7, ..done };
+        assert_eq!(unmet(&dropped), ["all output is kept"]);
+        assert!(remedies(&dropped)[0].contains("--output"));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Facts;
 use crate::api::types::{JobReason, JobState};
+use crate::job::dropped::REMEDY;
 use gridbay_core::told::told;
 
 /// State and reason in one sentence.
@@ -32,7 +33,12 @@ fn of_all(f: &Facts) -> String {
         (JobState::Staging, _) => "Its sellers fetch its files.".into(),
         (JobState::Running, _) => {
             let (ranks, begun, done) = f.ranks;
-            format!("It runs: of {ranks} ranks {begun} have begun and {done} are done.")
+            let ended = match f.collecting {
+                0 => String::new(),
+                1 => "; 1 has ended, and its output is fetched".to_owned(),
+                more => format!("; {more} have ended, and their output is fetched"),
+            };
+            format!("It runs: of {ranks} ranks {begun} have begun and {done} are done{ended}.")
         }
         (JobState::Ending, _) => "Its user ended it; its lease ends with its slot.".into(),
         (JobState::Done, _) => "Every rank ended with 0.".into(),
@@ -162,6 +168,9 @@ fn of_waiting(f: &Facts) -> String {
 /// The change that would help.
 pub(super) fn remedies(f: &Facts) -> Vec<String> {
     let mut remedies = Vec::new();
+    if f.dropped > 0 {
+        remedies.push(REMEDY.into());
+    }
     if f.state == JobState::Done || f.state == JobState::Cancelled {
         return remedies;
     }

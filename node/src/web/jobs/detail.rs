@@ -7,6 +7,7 @@ use crate::api::scope::Scope;
 use crate::api::types::{JobRecord, JobState, Why};
 use crate::api::{Answer, ApiError};
 use crate::backend::{Node, NodeBackend};
+use crate::job::dropped;
 use crate::web::failure::{Shown, block, sentence};
 use crate::web::figures::{NONE, bytes, clock, count, money, money_or_none, short};
 use crate::web::parts::{Fragment, Panel, check, cli, column, live, pill, stat, table};
@@ -234,6 +235,7 @@ fn why(why: &Result<Why, ApiError>) -> Markup {
         Err(error) => return block(error),
     };
     html! {
+        @if let Some(stall) = &why.stall { p { (sentence(stall)) } }
         p { (sentence(&why.summary)) }
         @if !why.checks.is_empty() {
             ul.checks {
@@ -267,8 +269,12 @@ fn ranks(job: &JobRecord) -> Markup {
         }
     };
     let columns = [column("Rank", ""), column("Seller", ""), column("End", "")];
+    let dropped = dropped::in_words(&job.exits);
     html! {
         (table("Ranks", &columns, rows))
+        @if let Some(said) = dropped {
+            div.panel-body { p { (sentence(&said)) } p.muted { (sentence(dropped::REMEDY)) } }
+        }
         @if job.nodes > RANKS {
             div.panel-body { p.muted { (count(job.nodes - RANKS)) " more ranks." } }
         }
@@ -281,13 +287,17 @@ fn ended(job: &JobRecord, exit: Option<&crate::api::types::RankExit>) -> String 
         let waits = job.state < JobState::Running || job.state.is_final();
         return if waits { NONE } else { "runs" }.to_owned();
     };
-    match exit.exit {
+    let how = match exit.exit {
         JobExit::Code(code) => format!("code {code}"),
         JobExit::Signal(signal) => format!("signal {signal}"),
         JobExit::TimeLimit => "time limit".to_owned(),
         JobExit::Stopped => "stopped".to_owned(),
         JobExit::Lost => "lost".to_owned(),
         JobExit::DiskLimit => "disk limit".to_owned(),
+    };
+    match exit.dropped {
+        0 => how,
+        dropped => format!("{how}, {} of output dropped", bytes(dropped)),
     }
 }
 
@@ -353,6 +363,11 @@ mod tests {
         assert!(page.contains("&lt;script&gt;alert"));
         assert!(page.contains("Price per node-hour") && page.contains("bid 5, margin 3"));
         assert!(page.contains("gridbay job why 0123456789abcdef"));
+        assert!(
+            page.contains("4096 bytes of the output were dropped"),
+            "{page}"
+        );
+        assert!(page.contains("--output"));
         assert_eq!(exist(&page), 4);
     }
 

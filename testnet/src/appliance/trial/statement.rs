@@ -179,6 +179,7 @@ mod tests {
             arrears: Credits::ZERO,
             credit_line: Credits::ZERO,
             height,
+            stale: None,
             entries: Entries {
                 spent: 0,
                 budget: 1,

@@ -77,6 +77,7 @@ pub(crate) fn done(name: &'static str, n: u8) -> Order {
         exits: vec![RankExit {
             rank: 0,
             exit: JobExit::Code(0),
+            dropped: 0,
         }],
         files: vec![],
         paid: micros(10),

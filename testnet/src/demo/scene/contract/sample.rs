@@ -30,6 +30,7 @@ pub(crate) fn add(evidence: &mut Evidence) {
     order.record.exits.push(RankExit {
         rank: 1,
         exit: JobExit::Code(0),
+        dropped: 0,
     });
     let mut second = order.outputs[0].clone();
     second.stdout = "rank 1 slept 1\n".into();
