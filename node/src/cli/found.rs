@@ -5,6 +5,7 @@
 //! 3. Each places the file with `join genesis.cbor` and starts its node.
 
 pub(super) mod genesis;
+mod repeated;
 
 use super::context::Context;
 use super::error::{CliError, chain};
@@ -195,6 +196,10 @@ impl FoundArgs {
         }
         if let Some(path) = &self.list {
             members.extend(read_list(path)?);
+        }
+        if let Some(why) = repeated::repeated(&members) {
+            let next = "give each description once, made by gridbay found member on each node";
+            return Err(not_founded(Exit::USAGE, why, next));
         }
         let mut policy = self.policy.policy();
         policy.bank = self.bank.policy(policy.block_interval_ms);

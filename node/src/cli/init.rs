@@ -59,6 +59,9 @@ enum Part {
 
 impl InitArgs {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        if self.join.is_none() && self.address.is_empty() {
+            refuse_node(&at.home)?;
+        }
         let stdin = io::stdin();
         let answers = stdin.is_terminal().then(|| stdin.lock());
         let (name, part) = self.decided(&mut Asker(answers), &host())?;
@@ -109,6 +112,19 @@ impl InitArgs {
         };
         Ok((name, part))
     }
+}
+
+/// A folder of a network needs no answers: nothing of it would change.
+fn refuse_node(home: &Home) -> Result<(), CliError> {
+    if !home.genesis().exists() && !home.invitation().exists() {
+        return Ok(());
+    }
+    let folder = home.path().display();
+    let why = format!("{folder} is a node already");
+    let next = format!(
+        "start it: gridbay --data {folder} node up; for another node name another folder with --data"
+    );
+    Err(CliError::new(Exit::REFUSED, WHAT, why, next))
 }
 
 /// Writes a founder's description beside its keys, and says what comes next.
@@ -309,6 +325,18 @@ mod tests {
         );
         let wrong = decided(&["--name", "a"], Some(&"x\n".repeat(9))).unwrap_err();
         assert!(wrong.why.contains("5 answers were wrong"), "{wrong}");
+    }
+
+    #[test]
+    fn a_folder_of_a_network_is_told_from_a_new_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path());
+        settle(&home, "ada").unwrap();
+        assert!(refuse_node(&home).is_ok(), "it has settings alone");
+        std::fs::write(home.genesis(), "x").unwrap();
+        let refused = refuse_node(&home).unwrap_err();
+        assert!(refused.why.ends_with(" is a node already"), "{refused}");
+        assert!(refused.next.contains("node up"), "{refused}");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::error::{CliError, During as _, chain};
 use super::exit::Exit;
 use super::image::{self, ImageError};
 use super::text;
-use crate::keys::{KeyFolder, KeyName, private_folder, read_secret, write_secret};
+use crate::keys::{KeyFileError, KeyFolder, KeyName, private_folder, read_secret, write_secret};
 use crate::ui;
 use clap::Args;
 use gridbay_protocol::genesis::Genesis;
@@ -72,6 +72,8 @@ const WHAT: &str = "the network was not joined";
 const ALREADY: &str =
     "this folder belongs to this network already: nothing was changed, and no invitation was used";
 const SEEN: &str = "an invitation in a command can be seen by others and stays in the shell's history: next time give it with --file";
+/// What somebody does who did not found the network.
+const INVITED: &str = "ask a member for an invitation, which gridbay invite prints on the member's node, and join with that";
 /// Stands for standard input.
 const STDIN: &str = "-";
 /// How invitations begin.
@@ -227,15 +229,22 @@ fn by_genesis(at: &Context, path: &Path, file: &[u8]) -> Result<Joined, CliError
     let known = network_of(at)?;
     refuse_other(at, known, network)?;
     let folder = KeyFolder::open(&at.home.keys()).during(WHAT)?;
-    let key = folder.load().during(WHAT)?.account.public();
+    let keys = match folder.load() {
+        Err(KeyFileError::Missing(_)) => {
+            let folder = at.home.path().display();
+            let why = format!("a genesis is for founding members, and {folder} has no keys of one");
+            return Err(CliError::new(Exit::NOT_FOUND, WHAT, why, INVITED));
+        }
+        keys => keys.during(WHAT)?,
+    };
+    let key = keys.account.public();
     let is_member = |genesis: &Genesis| {
         let mut keys = genesis.members.iter().flat_map(|m| &m.keys);
         keys.any(|k| k.key == key)
     };
     if !is_member(&genesis) {
         let why = format!("the key {key} of this folder is no founding member's");
-        let next = "ask a member for an invitation: gridbay invite";
-        return Err(CliError::new(Exit::REFUSED, WHAT, why, next));
+        return Err(CliError::new(Exit::REFUSED, WHAT, why, INVITED));
     }
     if known.is_none() {
         write_whole(&at.home.genesis(), &genesis.encode()).map_err(|error| {

@@ -98,7 +98,11 @@ async fn others_join_by_an_invitation_that_is_checked() {
     let eve = dir.path().join("eve");
     private(&eve);
     let join = ["join", file.as_str()];
-    assert_eq!(gridbay(&eve, &join).await.code, 3, "no keys, no member");
+    let stranger = gridbay(&eve, &join).await;
+    assert_eq!(stranger.code, 3, "no keys, no member");
+    for part in ["has no keys of one", "ask a member for an invitation"] {
+        assert!(stranger.err.contains(part), "{part}: {}", stranger.err);
+    }
     let invitation = invitation(&genesis);
     let words = ["join", &invitation.to_text(), "-o", "json"];
     assert_eq!(gridbay(&eve, &words).await.json()["by"], "invitation");

@@ -87,6 +87,7 @@ impl BuyHow {
             let for_slots = budget.saturating_sub(surcharge);
             for_slots.share_floor(1, times)
         });
+        let by_price = limit;
         let limit = within.map_or(limit, |within| within.min(limit));
         if limit < least {
             let mean = Price(least.micros().div_ceil(u64::from(nodes.max(1))));
@@ -102,7 +103,8 @@ impl BuyHow {
             let rest = asked.share_ceil(left(market), market.policy.calendar.slot_heights())?;
             asked.checked_mul(u64::from(slots))?.checked_add(rest)
         });
-        let per_node = limit.micros() / u64::from(nodes.max(1));
+        // By the price alone: what the budget lacks is no fault of it.
+        let per_node = by_price.micros() / u64::from(nodes.max(1));
         Ok(Plan {
             terms: Terms::Buy(BuyTerms {
                 parts: by_class(&parts),
@@ -209,6 +211,10 @@ fn nothing_to_buy(part: &Part<'_>) -> ApiError {
         .filter(|l| l.buy.is_some())
         .map(|l| l.supply)
         .sum::<u32>();
+    let hint = match firm {
+        0 => "bid instead, or see what is for sale: gridbay market prices",
+        _ => "bid instead, or ask for fewer nodes",
+    };
     ApiError::new(
         ErrorCode::NoMatch,
         format!(
@@ -216,7 +222,7 @@ fn nothing_to_buy(part: &Part<'_>) -> ApiError {
             text::nodes(part.nodes),
             part.market.name
         ),
-        "bid instead, or ask for fewer nodes",
+        hint,
     )
 }
 
@@ -347,6 +353,13 @@ mod tests {
         };
         let plan = plan(&poor, &market, 0, 9).unwrap();
         assert_eq!(plan.most.micros(), 1_000, "ten slots at 100");
+        let floor = plan.shelf.floor;
+        assert!(floor.missed, "sellers ask 140");
+        assert_eq!(
+            Some(plan.max_price),
+            floor.asked,
+            "the price is not at fault"
+        );
     }
 
     #[test]
