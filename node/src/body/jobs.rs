@@ -257,9 +257,16 @@ impl Jobs {
         let (on_disk, dropped) = self.phase_and_dropped(&poll.job);
         let phase = told(known, on_disk);
         let read = |stream, from| {
-            let bytes = self.executor.output(&id, stream, from);
-            let mut bytes = bytes.ok().filter(|_| allowed).unwrap_or_default();
-            let there = from + bytes.len() as u64;
+            let output = |from| {
+                let bytes = self.executor.output(&id, stream, from);
+                bytes.ok().filter(|_| allowed).unwrap_or_default()
+            };
+            let mut bytes = output(from);
+            let mut there = from + bytes.len() as u64;
+            // It comes in pieces: only what follows this one tells whether that was all.
+            if !bytes.is_empty() && bytes.len() <= most {
+                there += output(there).len() as u64;
+            }
             bytes.truncate(most);
             (bytes, there)
         };
@@ -368,73 +375,4 @@ pub(super) fn lost() -> Phase {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::idle::Idle;
-    use super::*;
-    use crate::executor::Tier;
-    use gridbay_protocol::ids::LeaseId;
-
-    #[test]
-    fn no_job_starts_in_isolation_that_is_not_sold() {
-        let dir = tempfile::tempdir().unwrap();
-        let spec = JobSpec {
-            argv: vec!["true".to_owned()],
-            env: Vec::new(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            wall_seconds: 1,
-            network: false,
-            internet: false,
-            checkpoint: None,
-        };
-        let job = RunId {
-            lease: LeaseId([7; 32]),
-            task: 0,
-            attempt: 0,
-        };
-        for (tier, isolation, starts) in [
-            (Tier::Namespaces, Isolation::Process, true),
-            (Tier::Namespaces, Isolation::Machine, false),
-            (Tier::Plain, Isolation::Process, false),
-        ] {
-            let idle = Idle::default();
-            let jobs = idle.jobs_in(tier, dir.path());
-            let allowed = Allowance {
-                vcpu: 1,
-                memory_mib: 16,
-                disk_mib: 16,
-                nice: 0,
-                weight: 1,
-                isolation,
-            };
-            let done = jobs.start(&job, &spec, Network::None, Some(allowed), None);
-            let started = idle.started.lock().unwrap().len();
-            assert_eq!((done.is_ok(), started == 1), (starts, starts), "{tier}");
-        }
-    }
-
-    #[test]
-    fn a_run_is_unknown_only_to_strangers_and_after_it_is_forgotten() {
-        let running = Phase::Running { started_ms: 7 };
-        let (staging, unknown, over) = (Phase::Staging, Phase::Unknown, lost());
-        let done = Phase::Ended {
-            exit: JobExit::Code(0),
-            started_ms: 1,
-            ended_ms: 2,
-            cpu_ms: 0,
-            rss_kib: 0,
-        };
-        for (known, on_disk, told_so) in [
-            (None, running, unknown),
-            (Some(staging), unknown, staging),
-            (Some(staging), running, running),
-            (Some(over), staging, over),
-            (Some(over), unknown, over),
-            (Some(staging), over, over),
-            (Some(done), unknown, over),
-            (Some(done), done, done),
-        ] {
-            assert_eq!(told(known, on_disk), told_so, "{known:?} {on_disk:?}");
-        }
-    }
-}
+mod tests;
