@@ -1,5 +1,5 @@
 //! Files that a node reads at its start: lists of the owner's, without which it does not run,
-//! checkpoints, and alerts.
+//! checkpoints, alerts, and traces.
 
 use crate::alert::{Alerts, Sender};
 use crate::config::{Config, Home};
@@ -7,6 +7,7 @@ use crate::store::checkpoints::CheckpointStore;
 use crate::store::marks::MarkBook;
 use crate::store::projects::ProjectBook;
 use crate::store::tokens::TokenBook;
+use crate::trace::Traces;
 use anyhow::Context as _;
 use gridbay_core::Parts;
 use gridbay_protocol::keys::PublicKey;
@@ -41,4 +42,10 @@ pub(super) fn alerts(config: &Config, node: PublicKey, network: &str) -> Alerts 
         network: network.to_owned(),
     };
     Alerts::open(config.home.path(), config.alerts.clone(), from)
+}
+
+/// The traces of a node's orders.
+pub(super) fn traces(config: &Config, network: &str) -> Traces {
+    let (folder, collector) = (config.home.path(), config.traces.clone());
+    Traces::new(folder, collector, &config.name, network)
 }

@@ -131,6 +131,7 @@ pub async fn run(
         owner,
         audit,
         alerts: books::alerts(&config, keys.node(), &genesis.name),
+        traces: books::traces(&config, &genesis.name),
         listen: config.listen.clone(),
         promised: network::promised(&genesis, keys.node(), &config),
         relay_places: config.net.relay.map_or(0, |relay| relay.places),
@@ -187,8 +188,8 @@ fn load_keys(home: &Home) -> anyhow::Result<NodeKeys> {
     folder.load().context("cannot read the node's keys")
 }
 
-/// Starts what runs beside the API: answers to the owner, discovery, the board of auctions, and the
-/// offers of the configuration.
+/// Starts what runs beside the API: answers to the owner, discovery, the board of auctions, alerts,
+/// traces, and the offers of the configuration.
 fn attend(
     backend: &Arc<NodeBackend>,
     (handle, asked): (&BodyHandle, mpsc::Receiver<owner::Asked>),
@@ -206,6 +207,7 @@ fn attend(
     let host = Arc::clone(backend);
     tokio::spawn(async move { host.welcome().await });
     tokio::spawn(Arc::clone(backend).watch_over());
+    tokio::spawn(Arc::clone(backend).trace_orders());
     let (seller, body) = (Arc::clone(backend), handle.clone());
     tokio::spawn(offers::withdraw_unsold(seller, body));
     tokio::spawn(offers::set_configured(

@@ -42,6 +42,7 @@ use crate::store::orders::OrderStore;
 use crate::store::projects::ProjectBook;
 use crate::store::tokens::TokenBook;
 use crate::store::transfers::TransferStore;
+use crate::trace::Traces;
 use crate::web::session::Sessions;
 use at_height::AtHeight;
 use failure::{gone, late, refused};
@@ -120,6 +121,8 @@ pub struct BackendParts {
     pub audit: Book,
     /// The alerts that the node sends its owner.
     pub alerts: Alerts,
+    /// The traces of orders that it sends to a collector.
+    pub traces: Traces,
     /// Counts what happens.
     pub meters: Arc<Meters>,
     /// The isolation that this machine may sell.

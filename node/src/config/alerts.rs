@@ -101,13 +101,13 @@ fn words(value: &Value) -> Result<Vec<String>, String> {
 }
 
 /// An address that requests can go to as it is written.
-fn webhook(address: &str) -> Result<Webhook, String> {
+pub(super) fn webhook(address: &str) -> Result<Webhook, String> {
     if address.len() > ADDRESS {
         return Err(format!("want an address of {ADDRESS} bytes at most"));
     }
     let uri: Uri = address
         .parse()
-        .map_err(|error| format!("no address: {error}"))?;
+        .map_err(|error| format!("no address like http:// or https://...: {error}"))?;
     let tls = match uri.scheme_str() {
         Some("https") => true,
         Some("http") => false,

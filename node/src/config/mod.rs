@@ -18,6 +18,7 @@ mod read;
 mod relay;
 pub mod schema;
 mod solver;
+mod traces;
 
 pub use alerts::{AlertLimits, AlertsConfig, Webhook};
 pub use example::{example, named};
@@ -27,6 +28,7 @@ pub use owner::OwnerConfig;
 pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{ConfigError, Origin, RawConfig, Sources};
 pub use solver::SolverConfig;
+pub use traces::TracesConfig;
 
 use crate::executor::{Link, Outbound};
 use gridbay_protocol::class::name_is_valid;
@@ -63,6 +65,8 @@ pub struct Config {
     pub owner: OwnerConfig,
     /// The alerts that it sends its owner.
     pub alerts: AlertsConfig,
+    /// The collector of traces, if there is one.
+    pub traces: Option<TracesConfig>,
     /// Log filter.
     pub log: String,
     /// Between SIGTERM and SIGKILL.
@@ -177,6 +181,7 @@ impl Config {
             },
             owner: owner::check(raw)?,
             alerts: alerts::check(raw, &home)?,
+            traces: traces::check(raw, &home)?,
             log: read(raw, "log", text)?,
             grace: read(raw, "grace", duration)?,
             longest_grace: read(raw, "jobs.longest-grace", duration)?,

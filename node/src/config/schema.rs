@@ -121,6 +121,12 @@ keys! {
         "how long before its end a lease is told; 0s for never";
     "alerts.after": Duration = "2m",
         "how long a validator must be away before that is told, and anything must be over before that is";
+    "traces.endpoint": Text = "off",
+        "address of a collector that takes traces of orders as OTLP over HTTP in JSON, as in http://127.0.0.1:4318/v1/traces; off for none";
+    "traces.sampled": Number = 100,
+        "orders of which traces are sent, in percent; their ids choose them, so all nodes choose the same";
+    "traces.authorities": Text = "system",
+        "file of certificates in PEM that an https collector is checked against; system for those of the machine";
     "log": Text = "info",
         "log filter, as in info,gridbay_node=debug";
     "grace": Duration = "5s",

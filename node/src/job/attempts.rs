@@ -46,7 +46,7 @@ fn attempt(state: &State, rank: u32, attempt: &Attempt) -> JobAttempt {
 }
 
 /// The word by which a reason is kept on disk.
-fn word<T: Serialize>(reason: &T) -> Option<String> {
+pub(crate) fn word<T: Serialize>(reason: &T) -> Option<String> {
     let value = serde_json::to_value(reason).ok()?;
     value.as_str().map(str::to_owned)
 }

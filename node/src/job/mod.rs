@@ -2,6 +2,7 @@
 
 mod attempts;
 pub(crate) mod dropped;
+pub(crate) mod attempts;
 mod files;
 pub(crate) mod handle;
 mod listed;

@@ -83,6 +83,9 @@ gridbay_payments_credits_total counter Own free balance moved since this node st
 gridbay_payments_earned_credits_total counter Earned by own units since this node started.
 gridbay_payments_refunded_credits_total counter Given back for own orders since this node started.
 gridbay_payments_total counter Movements of the own free balance since this node started, by direction and reason.
+gridbay_traces_failures_total counter Requests to the collector of traces that failed and were tried again.
+gridbay_traces_spans_total counter Spans of orders' traces, by what became of them.
+gridbay_traces_spans_waiting gauge Spans that wait for the collector.
 gridbay_trouble gauge Troubles of the node: 1 for what holds.
 gridbay_up gauge Whether the core thread answers.
 process_cpu_seconds_total counter Processor time of the node, without its jobs.

@@ -15,6 +15,7 @@ use crate::backend::NodeBackend;
 use crate::market::Market;
 use crate::outbound::Counts;
 use crate::overlay::key_of_peer_id;
+use crate::trace::Traces;
 use crate::trouble::Kind;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeSet;
@@ -37,6 +38,7 @@ impl NodeBackend {
         web(&mut text, self.parts.gateway.counts());
         let asked = self.parts.owner.counts();
         text.by(("gridbay_owner_questions_total", "kind"), asked);
+        traces(&mut text, &self.parts.traces);
         lease::metrics(&mut text, &self.networks().await);
         let refused = self.parts.clusters.streams_refused();
         let refused = refused.into_iter().map(|(of, count)| (of.name(), count));
@@ -111,6 +113,13 @@ fn web(text: &mut Text, counts: &Counts) {
         ("gridbay_jobs_web_refused_total", "reason"),
         counts.refused(),
     );
+}
+
+/// What became of traces.
+fn traces(text: &mut Text, traces: &Traces) {
+    text.by(("gridbay_traces_spans_total", "outcome"), traces.spans());
+    text.value("gridbay_traces_spans_waiting", traces.waiting());
+    text.value("gridbay_traces_failures_total", traces.failures());
 }
 
 #[cfg(test)]

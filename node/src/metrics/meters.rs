@@ -6,6 +6,7 @@ use super::orders::Orders;
 use super::payments::Payments;
 use super::requests::Requests;
 use super::text::Text;
+use crate::trace::RunLog;
 use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::input::Input;
 use std::time::Duration;
@@ -18,6 +19,8 @@ pub struct Meters {
     pub(super) orders: Orders,
     pub(super) payments: Payments,
     pub(super) requests: Requests,
+    /// News of others' jobs for traces.
+    pub(crate) runs: RunLog,
 }
 
 /// The names by which counts are told that have not come yet.
@@ -42,6 +45,7 @@ impl Meters {
     /// A job of others is to be staged.
     pub(crate) fn stages(&self, job: RunId) {
         self.hosted.begins(job);
+        self.runs.stages(job);
     }
 
     /// News of a job of others, as the core is about to hear it.
@@ -55,6 +59,7 @@ impl Meters {
 
     fn phase(&self, job: &RunId, phase: &Phase) {
         self.hosted.phase(job, phase);
+        self.runs.phase(*job, *phase);
     }
 
     pub(super) fn metrics(&self, text: &mut Text, names: &Names) {

@@ -27,6 +27,7 @@ mod routes;
 mod served;
 mod statement;
 mod tokens;
+mod traces;
 mod upload_form;
 mod web;
 mod why;

@@ -43,6 +43,7 @@ impl Served {
         let settings = Settings {
             limits: config.limits,
             alerts: Some(config.alerts.clone()),
+            traces: config.traces.clone(),
             ..settings
         };
         let world = world_with(dir, settings).await;

@@ -11,7 +11,7 @@ use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::room::Room;
 use gridbay_node::body::{self, BodyHandle, Tools};
 use gridbay_node::cluster::Clusters;
-use gridbay_node::config::{AlertsConfig, NodeLimits, OwnerConfig};
+use gridbay_node::config::{AlertsConfig, NodeLimits, OwnerConfig, TracesConfig};
 use gridbay_node::config::{Config as NodeConfig, Home, Sources};
 use gridbay_node::executor::{
     Capabilities, Config, Outbound, ProcessExecutor, Selling, Support, Tier,
@@ -28,6 +28,7 @@ use gridbay_node::store::orders::OrderStore;
 use gridbay_node::store::projects::ProjectBook;
 use gridbay_node::store::tokens::TokenBook;
 use gridbay_node::store::transfers::TransferStore;
+use gridbay_node::trace::Traces;
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::class::Isolation;
 use gridbay_protocol::genesis::{Genesis, Member, Policy};
@@ -71,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) limits: NodeLimits,
     /// The alerts that it sends its owner; none if `None`.
     pub(crate) alerts: Option<AlertsConfig>,
+    /// The collector that it tells of orders.
+    pub(crate) traces: Option<TracesConfig>,
 }
 
 impl Default for Settings {
@@ -87,6 +90,7 @@ impl Default for Settings {
                 output: 1 << 20,
             },
             alerts: None,
+            traces: None,
         }
     }
 }
@@ -265,6 +269,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         owner: Owner::open(dir.path(), (genesis.network(), node), &unowned()).unwrap(),
         audit: Book::open(dir.path()).unwrap(),
         alerts: alerts(dir.path(), settings.alerts, &genesis),
+        traces: Traces::new(dir.path(), settings.traces, "test", &genesis.name),
         listen: vec![],
         promised: vec![],
         relay_places: 0,

@@ -15,6 +15,7 @@ mod private;
 mod served;
 mod terminal;
 mod top;
+mod traces;
 mod waiting;
 #[path = "../api/world.rs"]
 mod world;

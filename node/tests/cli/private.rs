@@ -18,13 +18,13 @@ const FIRST_JOB: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// `run` in a folder without a network; whatever it makes for itself lies in `place`.
-fn alone(place: &Path, words: &[&str]) -> Command {
+pub(crate) fn alone(place: &Path, words: &[&str]) -> Command {
     let mut command = command(&place.join("nobody"), words);
     command.env("TMPDIR", place).current_dir(place);
     command
 }
 
-fn market(place: &Path) -> Option<PathBuf> {
+pub(crate) fn market(place: &Path) -> Option<PathBuf> {
     let mut entries = fs::read_dir(place)
         .unwrap()
         .map(|entry| entry.unwrap().path());
@@ -35,7 +35,7 @@ fn market(place: &Path) -> Option<PathBuf> {
 }
 
 /// Processes that name a folder in their command lines or work in it.
-fn at_work(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn at_work(folder: &Path) -> Vec<PathBuf> {
     let processes = fs::read_dir("/proc")
         .unwrap()
         .map(|entry| entry.unwrap().path());

@@ -105,6 +105,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("boringtun", &["gridbay-vnet"]),
     ("quinn-udp", &["gridbay-vnet"]),
     ("smoltcp", &["gridbay-vnet"]),
+    ("opentelemetry", &["gridbay-node"]),
     ("libfuzzer-sys", &["gridbay-fuzz"]),
 ];
 

@@ -2,7 +2,6 @@
 
 mod command;
 mod file;
-mod tls;
 mod webhook;
 
 use super::message::{self, Sender};

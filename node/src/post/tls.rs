@@ -1,4 +1,4 @@
-//! TLS to a webhook, checked against the machine's authorities or those of a file.
+//! TLS to an address, checked against the machine's authorities or those of a file.
 
 use rustls::crypto::ring;
 use rustls::pki_types::CertificateDer;
@@ -17,8 +17,8 @@ const SYSTEM: [&str; 4] = [
 ];
 
 /// A connector that trusts the authorities of a file, or those of the system. It reads them each
-/// time: alerts are rare, and certificates change.
-pub(super) fn connector(authorities: Option<&Path>) -> Result<TlsConnector, String> {
+/// time: requests are rare, and certificates change. `setting` names such a file.
+pub(super) fn connector(authorities: Option<&Path>, setting: &str) -> Result<TlsConnector, String> {
     let of_system = || {
         SYSTEM
             .map(PathBuf::from)
@@ -26,7 +26,8 @@ pub(super) fn connector(authorities: Option<&Path>) -> Result<TlsConnector, Stri
             .find(|path| path.exists())
     };
     let path = authorities.map(Path::to_owned).or_else(of_system);
-    let path = path.ok_or("this machine has no list of authorities: set alerts.authorities")?;
+    let path =
+        path.ok_or_else(|| format!("this machine has no list of authorities: set {setting}"))?;
     let shown = path.display();
     let listed = CertificateDer::pem_file_iter(&path).map_err(|e| format!("{shown}: {e}"))?;
     let mut roots = RootCertStore::empty();
