@@ -109,10 +109,9 @@ pub async fn run(
     let (clusters, gateway) = (tools.clusters.clone(), tools.gateway.clone());
     let (joining, jobs, relays) = (tools.join.clone(), tools.jobs.clone(), tools.relays);
     let body::Started { handle, thread } = body::start(parts, tools)?;
-    tokio::spawn(room::keep(machine.room.clone(), jobs, handle.clone()));
     let (owners, asked) = owner::queue();
     tokio::spawn(network::carry(events, handle.clone(), net.clone(), owners));
-    accompany(&net, &home, &clusters);
+    accompany(&net, (&home, &clusters), (&machine.room, jobs, &handle));
     join(&handle, joining).await?;
     let (stop_sender, told) = watch::channel(false);
     let backend = Arc::new(NodeBackend::new(BackendParts {
@@ -167,8 +166,13 @@ fn own(
     Ok((owner, audit))
 }
 
-/// Starts what runs beside the overlay.
-fn accompany(net: &OverlayHandle, home: &Home, clusters: &Clusters) {
+/// Starts what runs beside the overlay and the core.
+fn accompany(
+    net: &OverlayHandle,
+    (home, clusters): (&Home, &Clusters),
+    (room, jobs, handle): (&Room, Jobs, &BodyHandle),
+) {
+    tokio::spawn(room::keep(room.clone(), jobs, handle.clone()));
     tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
     tokio::spawn(mirrors::keep(clusters.clone(), net.clone()));
     tokio::spawn(streams::keep(clusters.clone(), net.clone()));
@@ -202,14 +206,12 @@ fn attend(
     attributes.extend(machine.selling.attributes());
     attributes.extend(relaying::attributes(relays));
     tokio::spawn(backend.discovery().clone().attend(attributes));
-    let follower = Arc::clone(backend);
+    let (follower, host) = (Arc::clone(backend), Arc::clone(backend));
     tokio::spawn(async move { follower.follow().await });
-    let host = Arc::clone(backend);
     tokio::spawn(async move { host.welcome().await });
     tokio::spawn(Arc::clone(backend).watch_over());
     tokio::spawn(Arc::clone(backend).trace_orders());
-    let (seller, body) = (Arc::clone(backend), handle.clone());
-    tokio::spawn(offers::withdraw_unsold(seller, body));
+    tokio::spawn(offers::withdraw_unsold(Arc::clone(backend), handle.clone()));
     tokio::spawn(offers::set_configured(
         Arc::clone(backend),
         handle.clone(),

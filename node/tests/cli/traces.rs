@@ -247,15 +247,15 @@ fn check(spans: &[Span], record: &Value) {
     assert_eq!(of("job").value("gridbay.exit_code")["intValue"], "0");
     let lease = of("lease");
     assert_eq!(lease.value("gridbay.lease")["stringValue"], record["lease"]);
+    check_money(spans, root);
+}
+
+/// What the order paid was charged before, slot by slot.
+fn check_money(spans: &[Span], root: &Span) {
     let charged = spans.iter().filter(|span| span.name() == "payment");
     let charged = charged.filter(|span| span.value("gridbay.reason")["stringValue"] == "charge");
-    let sum: f64 = charged
-        .map(|span| {
-            span.value("gridbay.credits")["doubleValue"]
-                .as_f64()
-                .unwrap()
-        })
-        .sum();
-    let paid = root.value("gridbay.paid")["doubleValue"].as_f64().unwrap();
+    let credits = |span: &Span, key| span.value(key)["doubleValue"].as_f64().unwrap();
+    let sum: f64 = charged.map(|span| credits(span, "gridbay.credits")).sum();
+    let paid = credits(root, "gridbay.paid");
     assert!(sum > 0.0 && paid <= sum, "{paid} paid of {sum} charged");
 }

@@ -104,6 +104,20 @@ fn value(span: &SpanData, name: &str) -> String {
         .to_string()
 }
 
+/// The end of lease and order in the block 7, with a payment.
+fn last_steps() -> Vec<Step> {
+    let end = |word: &str| Some(word.to_owned());
+    let over = What::LeaseOver {
+        lease: LEASE,
+        end: end("exit"),
+    };
+    vec![
+        step((7, 0), over),
+        step((7, 1), What::Over { end: end("served") }),
+        step((7, 2), paid(Reason::Earning, false)),
+    ]
+}
+
 #[test]
 fn an_order_is_told_stage_by_stage_each_once() {
     let mut story = Story::new(100, Told::default());
@@ -148,18 +162,7 @@ fn an_order_is_told_stage_by_stage_each_once() {
         .attempts
         .insert((0, 0), attempt(5_700, 6_900, Some("done")));
     order.state = JobState::Done;
-    let end = Some("exit".to_owned());
-    let steps = vec![
-        step((7, 0), What::LeaseOver { lease: LEASE, end }),
-        step(
-            (7, 1),
-            What::Over {
-                end: Some("served".to_owned()),
-            },
-        ),
-        step((7, 2), paid(Reason::Earning, false)),
-    ];
-    let spans = story.tell(look(7, vec![order.clone()], steps));
+    let spans = story.tell(look(7, vec![order.clone()], last_steps()));
     let all = [
         ("job", lease, 5_700, 6_900),
         ("lease", root, 5_000, 7_000),
