@@ -1,8 +1,7 @@
 //! Jobs.
 
-mod attempts;
-pub(crate) mod dropped;
 pub(crate) mod attempts;
+pub(crate) mod dropped;
 mod files;
 pub(crate) mod handle;
 mod listed;

@@ -122,6 +122,7 @@ pub(crate) fn vain(n: u8) -> Order {
             figures: "3 of 4".into(),
         }],
         remedies: vec![],
+        stall: None,
         closes_ms: None,
     });
     order
