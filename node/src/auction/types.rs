@@ -40,6 +40,22 @@ named! {
     }
 }
 
+impl AuctionKind {
+    /// How an auction came about.
+    pub(crate) fn of(auction: &Auction<'_>) -> AuctionKind {
+        match auction {
+            Auction::Clearing(record) => match record.kind {
+                ClearingKind::Boundary => AuctionKind::Boundary,
+                ClearingKind::Free => AuctionKind::Free,
+            },
+            Auction::Buy(_) => AuctionKind::Buy,
+            Auction::Sharing(_) => AuctionKind::Share,
+            Auction::Reservation(_) => AuctionKind::Reservation,
+            Auction::Posted(_) => AuctionKind::Posted,
+        }
+    }
+}
+
 /// `GET /auctions`: one line, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuctionSummary {
@@ -87,27 +103,18 @@ impl AuctionSummary {
         policy: &Policy,
         name: impl Fn(&ClassId) -> String,
     ) -> (Vec<ClassId>, AuctionSummary) {
-        let (kind, figures) = match auction {
-            Auction::Clearing(record) => {
-                let kind = match record.kind {
-                    ClearingKind::Boundary => AuctionKind::Boundary,
-                    ClearingKind::Free => AuctionKind::Free,
-                };
-                (kind, ausubel::figures(record, policy))
-            }
-            Auction::Buy(record) => (AuctionKind::Buy, buy::figures(record, policy)),
-            Auction::Sharing(record) => (AuctionKind::Share, share::figures(record, policy)),
-            Auction::Reservation(record) => (
-                AuctionKind::Reservation,
-                reservation::figures(record, policy),
-            ),
-            Auction::Posted(record) => (AuctionKind::Posted, posted::figures(record, policy)),
+        let figures = match auction {
+            Auction::Clearing(record) => ausubel::figures(record, policy),
+            Auction::Buy(record) => buy::figures(record, policy),
+            Auction::Sharing(record) => share::figures(record, policy),
+            Auction::Reservation(record) => reservation::figures(record, policy),
+            Auction::Posted(record) => posted::figures(record, policy),
         };
         let classes = auction.classes();
         let names: Vec<String> = classes.iter().map(name).collect();
         let summary = AuctionSummary {
             id: to_hex(&auction.id()),
-            kind,
+            kind: AuctionKind::of(&auction),
             class: names.join(BETWEEN),
             height: auction.height(),
             slot: figures.slot,

@@ -13,7 +13,7 @@ use gridbay_core::buyer::{Attempt, TaskRecord};
 use gridbay_core::key::OrderKey;
 use gridbay_host::HistoryItem;
 use gridbay_ledger::State;
-use gridbay_protocol::effect::{Auction, Effect};
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, LeaseId, OrderId, to_hex};
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::payment::{Purse, Reason};
@@ -201,7 +201,7 @@ pub(super) fn steps(
             let own = winners.into_iter().filter(is_own);
             let cleared = || What::Cleared {
                 auction: to_hex(&auction.id()),
-                kind: kind(&auction),
+                kind: AuctionKind::of(&auction).name(),
             };
             own.map(|order| step(&order, cleared())).collect()
         }),
@@ -247,19 +247,4 @@ fn is_payment(reason: Reason) -> bool {
         | Reason::Arrears
         | Reason::Relief => false,
     }
-}
-
-fn kind(auction: &Auction<'_>) -> &'static str {
-    use gridbay_protocol::record::ausubel::ClearingKind;
-    let kind = match auction {
-        Auction::Clearing(record) => match record.kind {
-            ClearingKind::Boundary => AuctionKind::Boundary,
-            ClearingKind::Free => AuctionKind::Free,
-        },
-        Auction::Buy(_) => AuctionKind::Buy,
-        Auction::Sharing(_) => AuctionKind::Share,
-        Auction::Reservation(_) => AuctionKind::Reservation,
-        Auction::Posted(_) => AuctionKind::Posted,
-    };
-    kind.name()
 }

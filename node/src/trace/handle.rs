@@ -1,7 +1,7 @@
 //! The traces of one node: the collector that it tells, and what waits for it.
 
 use super::outbox::Outbox;
-use super::story::Told;
+use super::told::Told;
 use crate::config::TracesConfig;
 use crate::store::replace_file;
 use std::fs::{self, File};

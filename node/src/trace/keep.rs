@@ -2,7 +2,8 @@
 
 use super::Traces;
 use super::send::Courier;
-use super::story::{Story, Told};
+use super::story::Story;
+use super::told::Told;
 use crate::backend::{NodeBackend, wall_ms};
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -19,6 +19,7 @@ mod runs;
 mod send;
 mod span;
 mod story;
+mod told;
 
 pub use handle::Traces;
 pub(crate) use runs::RunLog;

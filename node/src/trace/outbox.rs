@@ -3,7 +3,7 @@
 //! At most [`MOST`] wait. The oldest give way, and are counted: a collector that is away costs the
 //! node neither time nor more memory than that.
 
-use super::story::Told;
+use super::told::Told;
 use opentelemetry_sdk::trace::SpanData;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

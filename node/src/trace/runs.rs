@@ -1,9 +1,9 @@
 //! News of others' jobs on this machine, from where they happen to where they are told.
 
-use crate::backend::wall_ms;
 use gridbay_core::agent::{Phase, RunId};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// News that wait at the most; a look takes them several times a second.
 const NEWS: usize = 4_096;
@@ -49,7 +49,8 @@ impl RunLog {
         if !self.followed.load(Relaxed) {
             return;
         }
-        let at_ms = wall_ms();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let at_ms = now.map_or(0, |now| u64::try_from(now.as_millis()).unwrap_or(u64::MAX));
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         if news.len() < NEWS {
             news.push(RunNews { run, at_ms, phase });

@@ -20,12 +20,12 @@ mod steps;
 use super::facts::{Look, OrderFact, Step, What};
 use super::ids;
 use super::span::{Span, count, in_credits};
+use super::told::Told;
 use crate::api::types::JobState;
 use gridbay_core::key::OrderKey;
 use gridbay_protocol::ids::{LeaseId, OrderId};
 use opentelemetry::SpanId;
 use opentelemetry_sdk::trace::SpanData;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Orders that another attempt replaced, remembered at the most.
@@ -34,18 +34,6 @@ const FORMER: usize = 1_024;
 const LINGER: u64 = 4_096;
 /// Leases remembered at the most.
 const LEASES: usize = 16_384;
-
-/// Up to where everything was told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Told {
-    /// Height of the last look.
-    pub(super) height: u64,
-    /// Its time, milliseconds since 1970.
-    pub(super) now_ms: u64,
-    /// Place of the last line of history.
-    pub(super) place: (u64, u32),
-}
 
 /// A lease.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use super::*;
 use crate::config::Webhook;
 use crate::trace::outbox::tests::spans;
 use crate::trace::outbox::{BATCH, MOST};
-use crate::trace::story::Told;
+use crate::trace::told::Told;
 use serde_json::Value;
 use std::time::Instant;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
