@@ -2,19 +2,19 @@
 //! most of them are forgotten.
 //!
 //! ```text
-//! transfers/entries   records (see gridbay_host::record): a key with its signed entry, or alone
-//!                     where it is forgotten; the last line of a key counts
+//! transfers/entries   records (see gridbay_host::record): the 32 bytes of a key, then its signed
+//!                     entry, canonical bytes; or nothing, where the key is forgotten. The last line
+//!                     of a key counts
 //! ```
 
 use super::TransferKey;
 use gridbay_host::Fault;
 use gridbay_host::disk::Disk;
-use gridbay_host::limits::RECORD_BYTES;
 use gridbay_host::record::RecordFile;
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::Hash32;
-use serde::{Deserialize, Serialize};
+use gridbay_protocol::limits::ENTRY_BYTES;
 
 const FILE: &str = "entries";
 const FRESH: &str = "entries.new";
@@ -22,13 +22,6 @@ const FRESH: &str = "entries.new";
 const LINE: u64 = 400;
 /// Bytes up to which the file is never written anew.
 const SHORT: u64 = 1 << 20;
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    key: Hash32,
-    entry: Option<SignedEntry>,
-}
 
 /// The file.
 pub(super) struct Book {
@@ -46,12 +39,12 @@ impl Book {
         // The rest of a rewriting that was broken off.
         disk.remove(FRESH)?;
         let file = RecordFile::open(&mut *disk, FILE, |offset, payload| {
-            let line: Line = codec::decode(payload, RECORD_BYTES).map_err(|_| Fault::Foreign {
+            let (key, entry) = parse(payload).ok_or_else(|| Fault::Foreign {
                 file: FILE.to_owned(),
                 offset,
                 what: "no kept transfer",
             })?;
-            visit(TransferKey(line.key), line.entry);
+            visit(key, entry);
             Ok(())
         })?;
         let file = Some(file);
@@ -93,17 +86,24 @@ impl Book {
     }
 }
 
+fn parse(line: &[u8]) -> Option<(TransferKey, Option<SignedEntry>)> {
+    let (key, rest) = line.split_first_chunk()?;
+    let entry = match rest {
+        [] => None,
+        _ => Some(codec::decode(rest, ENTRY_BYTES).ok()?),
+    };
+    Some((TransferKey(Hash32(*key)), entry))
+}
+
 fn append<'a>(
     file: &mut RecordFile,
     disk: &mut dyn Disk,
     lines: impl Iterator<Item = (TransferKey, Option<&'a SignedEntry>)>,
 ) -> Result<(), Fault> {
     for (key, entry) in lines {
-        let line = Line {
-            key: key.0,
-            entry: entry.cloned(),
-        };
-        file.append(disk, &codec::encode(&line))?;
+        let mut line = key.0.0.to_vec();
+        line.extend(entry.map(codec::encode).unwrap_or_default());
+        file.append(disk, &line)?;
     }
     Ok(())
 }
