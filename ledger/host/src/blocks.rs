@@ -81,7 +81,7 @@ impl BlockFile {
     }
     /// Bytes in the file.
     pub(crate) fn len(&self) -> u64 {
-        self.file.len()
+        self.file.bytes()
     }
     fn offset(&self, height: u64) -> Option<u64> {
         let i = usize::try_from(height.checked_sub(1)?).ok()?;
@@ -90,7 +90,7 @@ impl BlockFile {
     /// Where the record of a height ends; the length of the file from the tip on.
     pub(crate) fn end(&self, height: u64) -> u64 {
         let next = height.checked_add(1).and_then(|next| self.offset(next));
-        next.unwrap_or(self.file.len())
+        next.unwrap_or(self.file.bytes())
     }
     /// Bytes of the record of a height; 0 beyond the tip.
     pub(crate) fn size(&self, height: u64) -> u64 {

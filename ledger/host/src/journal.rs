@@ -162,7 +162,7 @@ impl Journal {
     }
     /// Whether so much was added since the file was begun that it should be cut.
     pub(crate) fn is_long(&self) -> bool {
-        self.file.len() > self.kept.saturating_add(limits::JOURNAL_BYTES)
+        self.file.bytes() > self.kept.saturating_add(limits::JOURNAL_BYTES)
     }
     /// Begins the file afresh within a height: all but what earlier heights left and the bodies
     /// that `keeps` does not name. Safe on return; a crash before leaves the old file.
@@ -197,7 +197,7 @@ impl Journal {
             fresh.append(disk, &payload)?;
         }
         fresh.rename(disk, FILE)?;
-        self.kept = fresh.len();
+        self.kept = fresh.bytes();
         self.file = fresh;
         Ok(())
     }
@@ -213,7 +213,7 @@ impl Journal {
             return Ok(());
         }
         let mark = |promises| Line::encode(height, Record::Begin { promises });
-        if self.file.len() > limits::JOURNAL_BYTES {
+        if self.file.bytes() > limits::JOURNAL_BYTES {
             self.file.restart(disk, &mark(open()))?;
             self.kept = 0;
         } else {

@@ -173,7 +173,7 @@ impl RecordFile {
         }
     }
     /// Bytes in the file.
-    pub fn len(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         self.len
     }
     /// Gives a synced file another name, replacing what had it; safe on return.

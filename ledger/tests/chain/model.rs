@@ -150,7 +150,7 @@ fn random_blocks_keep_every_invariant() {
 
 #[test]
 fn random_blocks_keep_every_invariant_under_mirage() {
-    let total = runs(32, million());
+    let total = runs(40, million());
     reached(&total, &["revenue", "profit", "tax", "relief"]);
 }
 

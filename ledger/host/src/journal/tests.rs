@@ -28,7 +28,7 @@ fn only_the_last_height_is_recovered_also_from_a_new_file() {
         for round in 0..10_000 {
             journal.stimulus(&mut disk, timeout(round)).unwrap();
         }
-        assert!(journal.file.len() < limits::JOURNAL_BYTES + 2_000_000);
+        assert!(journal.file.bytes() < limits::JOURNAL_BYTES + 2_000_000);
     }
     journal.begin(&mut disk, 30, Vec::new).unwrap();
     journal.stimulus(&mut disk, timeout(7)).unwrap();
@@ -86,7 +86,7 @@ fn a_cut_within_a_height_keeps_all_but_bodies_let_go_and_a_crash_loses_nothing()
         }
         journal.stimulus(&mut disk, timeout(7)).unwrap();
         journal.sync(&mut disk).unwrap();
-        let before = journal.file.len();
+        let before = journal.file.bytes();
         disk.fail(crate::disk::FaultPlan::power_for(operations));
         let open = vec![promise(1)];
         let cut = journal.cut(&mut disk, open, |id| *id == kept.id());
@@ -97,7 +97,7 @@ fn a_cut_within_a_height_keeps_all_but_bodies_let_go_and_a_crash_loses_nothing()
         let ids: Vec<BlockId> = found.bodies.iter().map(|(id, _)| *id).collect();
         if cut.is_ok() {
             assert_eq!(ids, [kept.id()]);
-            assert!(journal.file.len() < before);
+            assert!(journal.file.bytes() < before);
             let (_, place) = found.bodies[0];
             assert_eq!(journal.read_body(&disk, place).unwrap(), kept);
             assert!(operations > 3);
@@ -133,7 +133,7 @@ fn promises_outlive_heights_and_open_ones_also_the_file() {
     journal.begin(&mut disk, 2, Vec::new).unwrap();
     let (_, found) = Journal::open(&mut disk.clone()).unwrap();
     assert_eq!(found.promises, [promise(1), promise(2)]);
-    while journal.file.len() <= limits::JOURNAL_BYTES {
+    while journal.file.bytes() <= limits::JOURNAL_BYTES {
         journal.stimulus(&mut disk, timeout(0)).unwrap();
     }
     // The first is in a block by now.
@@ -205,7 +205,7 @@ fn a_crash_between_the_new_file_and_its_name_leaves_the_old_one() {
         let (mut journal, _) = Journal::open(&mut disk).unwrap();
         journal.begin(&mut disk, 1, Vec::new).unwrap();
         let body = timeout(9);
-        while journal.file.len() <= limits::JOURNAL_BYTES {
+        while journal.file.bytes() <= limits::JOURNAL_BYTES {
             journal.stimulus(&mut disk, body.clone()).unwrap();
         }
         journal.sync(&mut disk).unwrap();

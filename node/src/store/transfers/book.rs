@@ -68,7 +68,7 @@ impl Book {
 
     /// Whether most of the file is of transfers that are forgotten, if so many are kept.
     pub(super) fn is_long(&self, kept: usize) -> bool {
-        let bytes = self.file.as_ref().map_or(0, RecordFile::len);
+        let bytes = self.file.as_ref().map_or(0, RecordFile::bytes);
         bytes > SHORT.max(4 * LINE * kept as u64)
     }
 
