@@ -144,13 +144,13 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
 
 #[test]
 fn random_blocks_keep_every_invariant() {
-    let total = runs(28, BankPolicy::default());
+    let total = runs(40, BankPolicy::default());
     reached(&total, &["earning"]);
 }
 
 #[test]
 fn random_blocks_keep_every_invariant_under_mirage() {
-    let total = runs(40, million());
+    let total = runs(32, million());
     reached(&total, &["revenue", "profit", "tax", "relief"]);
 }
 
