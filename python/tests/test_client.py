@@ -41,8 +41,8 @@ def test_lists_go_on_by_themselves_from_page_to_page(node, want):
     assert len(whole) >= 3
     assert [job["id"] for job in node.each("/jobs", page=1, all="true")] == whole
     assert [job["id"] for job in node.jobs.each(all=True)] == whole
-    assert [offer["id"] for offer in node.offers.each()] == [
-        offer["id"] for offer in node.offers.list()
+    assert [offer["offer"] for offer in node.offers.each()] == [
+        offer["offer"] for offer in node.offers.list()
     ]
     movements = node.ledger.movements()
     assert next(movements)["height"] >= next(movements)["height"]
