@@ -159,7 +159,8 @@ impl Core {
         }
     }
 
-    /// Submits signed entries of the owner together, each if the ledger would take it now (or soon).
+    /// Submits signed entries of the owner together, each if the ledger would take it now (or
+    /// soon).
     fn send_all(
         &mut self,
         now: Now,

@@ -4,8 +4,8 @@
 //! `head` names the last line. It is written after it, so after a power cut the log can be ahead of
 //! it, never behind, unless lines were taken away.
 //!
-//! Actions that end at the same time share one sync of the file: each adds its line, and one of them
-//! makes safe whatever is there by then.
+//! Actions that end at the same time share one sync of the file: each adds its line, and one of
+//! them makes safe whatever is there by then.
 
 use super::chain::{self, Break, Head};
 use super::line::{Line, Outcome, Who};

@@ -7,7 +7,6 @@
 use crate::api::limits::BLOCK_WAIT;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
-use crate::backend::at_height::AtHeight;
 use crate::backend::failure::{gone, internal};
 use crate::body::BodyGone;
 use gridbay_core::input::Command;
@@ -15,61 +14,17 @@ use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::EntryId;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use tokio::sync::Mutex as Look;
 use tokio::time::{Instant, timeout_at};
-
-/// Entries whose blocks somebody waits for.
-#[derive(Default)]
-pub(crate) struct Landing {
-    /// With the number of those that wait for each.
-    waiting: Mutex<BTreeMap<EntryId, usize>>,
-    /// Those that are in blocks, of all that waited at a height.
-    landed: AtHeight<(), BTreeMap<EntryId, u64>>,
-    look: Look<()>,
-}
-
-/// Keeps an entry among those looked for.
-struct Watch<'a> {
-    landing: &'a Landing,
-    entry: EntryId,
-}
-
-impl Landing {
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<EntryId, usize>> {
-        // Each change leaves the map whole.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-    fn watch(&self, entry: EntryId) -> Watch<'_> {
-        *self.waiting().entry(entry).or_default() += 1;
-        Watch {
-            landing: self,
-            entry,
-        }
-    }
-}
-
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
-        let mut waiting = self.landing.waiting();
-        if let Some(count) = waiting.get_mut(&self.entry) {
-            *count -= 1;
-            if *count == 0 {
-                waiting.remove(&self.entry);
-            }
-        }
-    }
-}
 
 impl NodeBackend {
     /// The block of an entry that somebody watches, as of a height at least, and that height.
     async fn landed(&self, entry: &EntryId, height: u64) -> Answer<(Option<u64>, u64)> {
         let found = |landed: &BTreeMap<EntryId, u64>| landed.get(entry).copied();
-        let _one = self.landing.look.lock().await;
+        let _one = self.landing.turn().await;
         if let Some(landed) = self.landing.landed.get(height, &()) {
             return Ok((found(&landed), height));
         }
-        let all: Vec<EntryId> = self.landing.waiting().keys().copied().collect();
+        let all = self.landing.watched();
         let looked = self.query(move |core| {
             let at = |id: EntryId| Some((id, core.host().entry_height(&id)?));
             let landed: BTreeMap<EntryId, u64> = all.into_iter().filter_map(at).collect();

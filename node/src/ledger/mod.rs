@@ -1,9 +1,10 @@
 //! The ledger: balances, transfers, statements, blocks.
 
-pub(crate) mod awaited;
+mod awaited;
 pub(crate) mod blocks;
 pub(crate) mod desk;
 pub(crate) mod handle;
+pub(crate) mod landing;
 pub(crate) mod proof;
 pub(crate) mod routes;
 pub(crate) mod statement;

@@ -71,8 +71,9 @@ impl NodeBackend {
         Ok(Transferred { entry, height })
     }
 
-    /// Makes many transfers, each for itself; answers once the last one is on the ledger or refused.
-    /// The place of a transfer in the list makes its idempotency key from that of the request.
+    /// Makes many transfers, each for itself; answers once the last one is on the ledger or
+    /// refused. The place of a transfer in the list makes its idempotency key from that of the
+    /// request.
     pub async fn transfers(
         &self,
         key: Option<&str>,

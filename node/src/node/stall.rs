@@ -1,8 +1,8 @@
 //! Whether no blocks come, and whose validators do not answer.
 //!
 //! 1. A block is late [`LATE_MS`] after the network's pace: that of work if entries wait, else that
-//!    of rest. An entry may wait that is not due, so no block is late before a heartbeat has passed.
-//!    A node that lacks blocks which its peers have is behind instead.
+//!    of rest. An entry may wait that is not due, so no block is late before a heartbeat has
+//!    passed. A node that lacks blocks which its peers have is behind instead.
 //! 2. The other validators are then asked for a sign of life, all at once; the answers count for
 //!    [`KEPT`], so that whoever looks again does not ask again.
 

@@ -31,8 +31,8 @@ use gridbay_protocol::ids::OfferId;
 impl Tasks {
     /// The tasks as they were recorded before a restart. Their last runs may still be alive at
     /// their sellers: they are asked for again, as the same ones. Those that were seen running and
-    /// `keeps` their progress count already, so that it is asked for if their units are gone; and of
-    /// an `open` order those that ended, whose output is still to come.
+    /// `keeps` their progress count already, so that it is asked for if their units are gone; and
+    /// of an `open` order those that ended, whose output is still to come.
     pub(super) fn recall(records: Vec<TaskRecord>, keeps: bool, open: bool) -> Tasks {
         let mut tasks = Tasks::new(records);
         for (task, record) in (0..).zip(&mut tasks.records) {

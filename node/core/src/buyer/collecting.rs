@@ -5,8 +5,8 @@
 //! 2. Once all tasks of an order have ended, its units are kept for [`KEPT_HEIGHTS`] more, so that
 //!    a task whose seller fails meanwhile can start anew; then the order gives them up, and nobody
 //!    pays for the rest of a long transfer.
-//! 3. A run whose streams do not come within [`COLLECT_MS`] is lost. Its files have bounds of their
-//!    own.
+//! 3. A run whose streams do not come within [`COLLECT_MS`](super::pace::COLLECT_MS) is lost. Its
+//!    files have bounds of their own.
 
 use super::order::OrderAgent;
 use super::tasks::Tasks;
@@ -14,8 +14,6 @@ use crate::agent::RunId;
 
 /// Heights for which an order whose tasks have all ended keeps its units while output comes.
 const KEPT_HEIGHTS: u64 = 4;
-/// Milliseconds that the streams of a run may take to come after its end.
-pub(super) const COLLECT_MS: u64 = 600_000;
 
 impl Tasks {
     /// Whether this run ended by itself, and output of it is still to come.

@@ -11,8 +11,8 @@
 pub use super::run::{Place, Progress, Run};
 
 use super::attempts::{AttemptEnd, attempts_told};
-use super::collecting::COLLECT_MS;
 use super::leaving::Leaving;
+use super::pace::COLLECT_MS;
 use super::record::TaskRecord;
 use crate::agent::{JobReport, Phase, PollJob, RunId};
 use crate::input::{Fetch, Now};

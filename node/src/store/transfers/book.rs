@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! transfers/entries   records (see gridbay_host::record): the 32 bytes of a key, then its signed
-//!                     entry, canonical bytes; or nothing, where the key is forgotten. The last line
-//!                     of a key counts
+//!                     entry, canonical bytes; or nothing, where the key is forgotten. The last
+//!                     line of a key counts
 //! ```
 
 use super::TransferKey;
