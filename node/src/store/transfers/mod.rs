@@ -2,7 +2,7 @@
 //! even if the node was killed between sending the money and answering.
 //!
 //! 1. A transfer's entry is signed and on disk before it is sent; many become safe with one sync
-//!    (see [`book`]).
+//!    (see `book`).
 //! 2. A key has one entry, ever, and no other key has the same one: the entry names its key (see
 //!    `ledger::transfer`). The ledger takes an entry once, so a request repeated under its key
 //!    moves the money once, however often nodes and clients fail in between.
