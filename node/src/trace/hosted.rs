@@ -16,7 +16,7 @@ const LINGER: u64 = 4_096;
 /// Leases and runs remembered at the most.
 const MOST: usize = 16_384;
 
-/// What is remembered.
+/// The memory from look to look.
 #[derive(Debug, Default)]
 pub(super) struct Hosted {
     /// The orders of leases, with the height at which they were last seen.

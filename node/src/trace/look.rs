@@ -19,7 +19,7 @@ const LINES: usize = 256;
 const PAGES: usize = 16;
 
 impl NodeBackend {
-    /// What is new since the last look of a story, and the orders that it follows.
+    /// The news since the last look of a story, and the orders that it follows.
     pub(super) async fn trace_look(&self, story: &Story) -> Answer<Look> {
         let (told, percent) = (story.told(), story.percent());
         // Before the leases, so that those of all runs are known.

@@ -1,4 +1,4 @@
-//! What is new in a look becomes spans. Pure: looks come in, spans go out.
+//! Spans of the news of a look. Pure: looks come in, spans go out.
 //!
 //! | span | below | of | from, to |
 //! |---|---|---|---|
@@ -61,7 +61,7 @@ impl Held {
     }
 }
 
-/// What is remembered from look to look: live orders and leases, and those just gone.
+/// The memory from look to look: live orders and leases, and those just gone.
 #[derive(Debug)]
 pub(super) struct Story {
     percent: u8,
