@@ -1,7 +1,8 @@
-//! Receipts: a validator's signed promise not to leave an entry out.
+//! Receipts: a validator's promise not to leave an entry out.
 //!
 //! 1. A validator that finds an entry admissible tells all validators of it, keeps it on disk and
-//!    signs a [`Receipt`] that names its tip of that moment.
+//!    gives the sender a [`Receipt`] that names its tip of that moment: signed for an opening, by
+//!    word for all others, since only openings are ever appealed for.
 //! 2. From the block [`limits::INCLUSION_HEIGHTS`] above that tip on it votes, in the first rounds
 //!    of consensus, for no block that has room for the entry and omits it.
 //! 3. Receipts of more than two thirds of the power show that the entry must be in the book; of

@@ -6,14 +6,15 @@
 //!        ranges, network         strict                       window          rules at a height
 //! ```
 //!
-//! Each type can only be made by the check before it, so no step is skipped. The last two stages
-//! belong to the ledger, which alone knows keys and funds. Cheap checks come before signatures.
+//! Each type can only be made by the check before it, so no step is skipped; an own entry is
+//! authentic by being signed. The last two stages belong to the ledger, which alone knows keys and
+//! funds. Cheap checks come before signatures.
 
 use crate::codec;
 use crate::entry::{Entry, EntryBody, SignedEntry, entry_id};
 use crate::hash::Domain;
 use crate::ids::{EntryId, NetworkId};
-use crate::keys::KeyError;
+use crate::keys::{KeyError, SecretKey};
 use crate::limits;
 pub use crate::malformed::Malformed;
 
@@ -82,6 +83,24 @@ impl WellFormed {
 pub struct Authentic(WellFormed);
 
 impl Authentic {
+    /// Signs an entry: the signature is right without a check of it.
+    ///
+    /// # Panics
+    /// The entry names another key, or carries an inviter's grant, whose signature is not ours.
+    pub fn sign(
+        network: &NetworkId,
+        entry: Entry,
+        key: &SecretKey,
+    ) -> Result<Authentic, Malformed> {
+        assert_eq!(
+            entry.key,
+            key.public(),
+            "an entry is signed by the key that it names"
+        );
+        let granted = matches!(&entry.body, EntryBody::OpenAccount { grant: Some(_), .. });
+        assert!(!granted, "a grant is checked");
+        WellFormed::check(network, SignedEntry::new(entry, key)).map(Authentic)
+    }
     /// The entry's id.
     pub fn id(&self) -> EntryId {
         self.0.id

@@ -129,7 +129,7 @@ fn build(host: &mut Host, genesis: &Genesis, count: usize) -> u64 {
         // block.
         let mut wake = ms;
         for entry in batch {
-            wake = step(host, ms, HostInput::Submit(entry));
+            wake = step(host, ms, HostInput::Submit(vec![entry]));
         }
         while host.mempool_len() > 0 {
             ms = wake.max(ms + 1);

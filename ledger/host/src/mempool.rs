@@ -9,7 +9,7 @@
 //!    ones.
 //! 4. An entry that becomes ready is announced once: passed on and acknowledged.
 //! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then
-//!    given, with the receipt. Promises have bounds of their own; beyond them an entry waits like
+//!    given: its senders hear of it. Promises have bounds of their own; beyond them an entry waits like
 //!    any other, without a promise.
 //!
 //! Bounds: entries, bytes, entries of one account, those by one invitation of it, those of it that
@@ -34,8 +34,8 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::limits::ENTRY_WINDOW;
-use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::Authentic;
+pub(crate) use promised::Given;
 use promised::{Promised, Promises};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -324,7 +324,7 @@ impl Mempool {
         }
     }
     /// Keeps an entry that was acknowledged before a restart, unless it can never pass any more.
-    pub(crate) fn restore(&mut self, state: &State, entry: Arc<Authentic>, receipt: SignedReceipt) {
+    pub(crate) fn restore(&mut self, state: &State, entry: Arc<Authentic>, since: u64) {
         if too_far(state, &entry).is_some() {
             return;
         }
@@ -333,7 +333,7 @@ impl Mempool {
             Err(refusal) if refusal.may_pass_later() && !is_unknown(&refusal) => false,
             Err(_) => return,
         };
-        let (id, since, house) = (entry.id(), receipt.receipt.height, house(state, &entry));
+        let (id, house) = (entry.id(), house(state, &entry));
         let source = Source::Validator;
         // Its room was found when it was promised: those that wait now are not counted again.
         if self.contains(&id) || self.insert(since, house, entry, source, true).is_err() {
@@ -343,7 +343,7 @@ impl Mempool {
             // The words told before the restart are not known: the promise counts.
             (pooled.since, pooled.told) = (Some(since), Some(since));
         }
-        self.bind(&id, Promised::Given(receipt));
+        self.bind(&id, Promised::Given);
         if !ready {
             self.mark_waiting(&id);
         }

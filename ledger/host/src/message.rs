@@ -9,7 +9,7 @@ use gridbay_protocol::block::{BLOCK_EVIDENCE, Block};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::hash::Domain;
-use gridbay_protocol::ids::{BlockId, NetworkId, ValidatorId};
+use gridbay_protocol::ids::{BlockId, EntryId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::{KeyError, PublicKey, SecretKey, Signature};
 use gridbay_protocol::limits::{BLOCK_ENTRIES, VALIDATORS};
 use gridbay_protocol::receipt::SignedReceipt;
@@ -164,6 +164,17 @@ pub struct DecidedBlock {
     pub certificate: Certificate,
 }
 
+/// The sender's promise, as in a receipt, for entries that the receiver sent: by word alone, since
+/// the connection shows which validator's node speaks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Acknowledgement {
+    /// Height of the validator's tip since which the entries count as acknowledged.
+    pub height: u64,
+    /// The entries.
+    pub entries: Vec<EntryId>,
+}
+
 /// Everything that hosts say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -188,8 +199,10 @@ pub enum HostMessage {
     SyncResponse(Vec<DecidedBlock>),
     /// Entries for the mempool.
     Entries(Vec<SignedEntry>),
-    /// Receipts of entries that the receiver sent.
+    /// Receipts of openings that the receiver sent.
     Receipts(Vec<SignedReceipt>),
+    /// Acknowledges other entries that the receiver sent.
+    Acknowledged(Acknowledgement),
 }
 
 /// Why bytes are no message.
@@ -241,6 +254,7 @@ impl HostMessage {
             }
             HostMessage::Entries(entries) => entries.len() <= limits::BATCH_ENTRIES,
             HostMessage::Receipts(receipts) => receipts.len() <= limits::BATCH_RECEIPTS,
+            HostMessage::Acknowledged(all) => all.entries.len() <= limits::BATCH_ENTRIES,
             HostMessage::Vote(_)
             | HostMessage::BodyRequest(_)
             | HostMessage::Status(_)
@@ -264,7 +278,7 @@ fn cap(bytes: &[u8]) -> Option<usize> {
         b"sync_response" => limits::SYNC_MESSAGE_BYTES,
         b"entries" => limits::BATCH_BYTES,
         b"vote" | b"polka" | b"round" | b"body_request" | b"status" | b"sync_request"
-        | b"receipts" => limits::SMALL_MESSAGE_BYTES,
+        | b"receipts" | b"acknowledged" => limits::SMALL_MESSAGE_BYTES,
         _ => return None,
     };
     Some(cap)
@@ -273,7 +287,6 @@ fn cap(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::ids::EntryId;
     use gridbay_protocol::receipt::Receipt;
 
     #[test]
@@ -324,6 +337,20 @@ mod tests {
         let full = batch(limits::BATCH_RECEIPTS);
         assert_eq!(HostMessage::decode(&full.encode()), Ok(full));
         let over = batch(limits::BATCH_RECEIPTS + 1).encode();
+        assert_eq!(HostMessage::decode(&over), Err(MessageError::TooMany));
+    }
+
+    #[test]
+    fn a_full_acknowledgement_fits_its_cap() {
+        let of = |n| {
+            HostMessage::Acknowledged(Acknowledgement {
+                height: u64::MAX,
+                entries: vec![EntryId([255; 32]); n],
+            })
+        };
+        let full = of(limits::BATCH_ENTRIES);
+        assert_eq!(HostMessage::decode(&full.encode()), Ok(full));
+        let over = of(limits::BATCH_ENTRIES + 1).encode();
         assert_eq!(HostMessage::decode(&over), Err(MessageError::TooMany));
     }
 

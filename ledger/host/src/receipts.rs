@@ -1,9 +1,8 @@
-//! The receipts that validators send for this node's own entries.
+//! What validators promise for this node's own entries: receipts of openings, and words for others.
 //!
 //! 1. An entry is watched from its submission until [`limits::RECEIPT_HEIGHTS`] after its last
 //!    height, so that a broken promise can still be shown when the time for it is over.
-//! 2. Of each validator, the receipt with the lowest height is kept: the earliest promise binds
-//!    most.
+//! 2. Of each validator, the promise with the lowest height is kept: the earliest binds most.
 //! 3. A full memory forgets the entry whose time ends first.
 
 use crate::limits;
@@ -14,7 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Debug, Default)]
 struct Watched {
-    receipts: BTreeMap<ValidatorId, SignedReceipt>,
+    /// Heights since which validators count the entry as acknowledged.
+    promised: BTreeMap<ValidatorId, u64>,
+    signed: BTreeMap<ValidatorId, SignedReceipt>,
     told: bool,
 }
 
@@ -41,10 +42,14 @@ impl Receipts {
         self.entries.insert(entry, Watched::default());
         true
     }
+    /// Whether an entry is watched.
+    pub(crate) fn watches(&self, entry: &EntryId) -> bool {
+        self.entries.contains_key(entry)
+    }
     /// Whether a receipt would tell us anything; its signature is checked only then.
     pub(crate) fn wants(&self, receipt: &Receipt) -> bool {
         self.entries.get(&receipt.entry).is_some_and(|watched| {
-            let known = watched.receipts.get(&receipt.validator);
+            let known = watched.signed.get(&receipt.validator);
             known.is_none_or(|known| receipt.height < known.receipt.height)
         })
     }
@@ -54,18 +59,40 @@ impl Receipts {
         if !self.wants(&signed.receipt) {
             return false;
         }
-        let Some(watched) = self.entries.get_mut(&signed.receipt.entry) else {
+        if let Some(watched) = self.entries.get_mut(&signed.receipt.entry) {
+            watched.signed.insert(signed.receipt.validator, signed);
+        }
+        self.hear(signed.receipt, set)
+    }
+    /// Takes note of a validator's promise. True as in [`Receipts::add`].
+    pub(crate) fn hear(&mut self, promise: Receipt, set: &ValidatorSet) -> bool {
+        let Some(watched) = self.entries.get_mut(&promise.entry) else {
             return false;
         };
-        watched.receipts.insert(signed.receipt.validator, signed);
-        let members = watched.receipts.keys().filter_map(|id| set.get(id));
-        let quorum = set.is_quorum(members.map(|member| member.power).sum());
-        quorum && !std::mem::replace(&mut watched.told, true)
+        let of_validator = watched.promised.entry(promise.validator);
+        let height = of_validator.or_insert(promise.height);
+        *height = (*height).min(promise.height);
+        if watched.told {
+            return false;
+        }
+        let members = watched.promised.keys().filter_map(|id| set.get(id));
+        watched.told = set.is_quorum(members.map(|member| member.power).sum());
+        watched.told
     }
     /// The receipts of an entry, ascending by validator.
     pub(crate) fn of(&self, entry: &EntryId) -> Vec<SignedReceipt> {
         let watched = self.entries.get(entry);
-        watched.map_or_else(Vec::new, |w| w.receipts.values().copied().collect())
+        watched.map_or_else(Vec::new, |w| w.signed.values().copied().collect())
+    }
+    /// All promises for an entry, ascending by validator.
+    pub(crate) fn promises(&self, entry: &EntryId) -> Vec<Receipt> {
+        let promised = self.entries.get(entry).map(|watched| &watched.promised);
+        let receipt = |(validator, height): (&ValidatorId, &u64)| Receipt {
+            entry: *entry,
+            height: *height,
+            validator: *validator,
+        };
+        promised.map_or_else(Vec::new, |promised| promised.iter().map(receipt).collect())
     }
     /// Forgets the entries whose time is over at a tip.
     pub(crate) fn forget(&mut self, tip: u64) {
@@ -128,6 +155,23 @@ mod tests {
         assert!(!receipts.add(receipt(id(1), 1, 4), &set));
         let heights = receipts.of(&id(1)).into_iter().map(|r| r.receipt.height);
         assert_eq!(heights.collect::<Vec<_>>(), [5, 4, 5, 5]);
+    }
+
+    #[test]
+    fn a_word_counts_like_a_receipt_and_shows_nothing_to_others() {
+        let (mut receipts, set) = (Receipts::default(), set());
+        let word = |member, height| receipt(id(1), member, height).receipt;
+        assert!(!receipts.hear(word(0, 5), &set), "not ours");
+        receipts.watch(id(1), 10);
+        assert!(!receipts.hear(word(0, 5), &set));
+        assert!(!receipts.hear(word(0, 4), &set), "the same again");
+        assert!(!receipts.add(receipt(id(1), 1, 5), &set));
+        assert!(receipts.hear(word(2, 6), &set));
+        assert!(!receipts.hear(word(3, 6), &set), "told once");
+        let promises = receipts.promises(&id(1)).into_iter();
+        assert_eq!(promises.map(|p| p.height).collect::<Vec<_>>().len(), 4);
+        assert!(receipts.promises(&id(1)).contains(&word(0, 4)));
+        assert_eq!(receipts.of(&id(1)), [receipt(id(1), 1, 5)]);
     }
 
     #[test]

@@ -409,13 +409,17 @@ impl Core {
         entries: Vec<SignedEntry>,
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
+        let mut passed = Vec::new();
         for entry in entries {
             match wallet::authentic(self.host.state(), entry) {
-                Ok(entry) => self.feed(now, HostInput::Submit(Arc::new(entry)), effects)?,
+                Ok(entry) => passed.push(Arc::new(entry)),
                 Err(refused) => tracing::warn!(reason = refused.reason, "an own entry is refused"),
             }
         }
-        Ok(())
+        match passed.is_empty() {
+            true => Ok(()),
+            false => self.feed(now, HostInput::Submit(passed), effects),
+        }
     }
 
     fn answered(

@@ -7,15 +7,16 @@ use crate::key::OrderKey;
 use crate::project::{ProjectBounds, ProjectMark};
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::checkpoint::Snapshot;
-use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::{ContractEntry, Step};
 use gridbay_protocol::record::reservation::hint::Hint;
+use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The caller's clocks at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,11 +196,9 @@ pub enum Command {
     },
     /// Say something about a contract.
     Contract(ContractEntry),
-    /// Send an entry of this node's account that the caller has signed and keeps: for the first
-    /// time, or again.
-    Send(Box<SignedEntry>),
-    /// Send many such entries, together. Each is answered for.
-    SendAll(Vec<SignedEntry>),
+    /// Send entries of this node's account that the caller has signed and keeps, for the first time
+    /// or again, together. Each is answered for.
+    Send(Vec<Arc<Authentic>>),
     /// Open an account with an invitation.
     Join {
         /// The invitation.

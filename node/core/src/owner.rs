@@ -14,10 +14,12 @@ use crate::signer::Signer;
 use crate::wallet;
 use crate::withheld::Withheld;
 use gridbay_host::{Fault, HostInput};
-use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::Step;
+use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Credits;
+use std::sync::Arc;
 
 impl Core {
     /// Begins with the offers that an earlier run held back, on a disk that is short of room or
@@ -135,50 +137,36 @@ impl Core {
             return Ok(Reply::Refused(Refused::too_many()));
         };
         let valid_until = entry.entry.valid_until;
-        let reply = self.send_own(now, entry, effects)?;
-        if matches!(reply, Reply::Submitted(_)) {
-            self.sent.note(&body, valid_until);
+        let entry = match wallet::authentic(state, entry) {
+            Ok(entry) => Arc::new(entry),
+            Err(refused) => return Ok(Reply::Refused(refused)),
+        };
+        let id = entry.id();
+        if let Some(Some(refused)) = self.send(now, vec![entry], effects)?.pop() {
+            return Ok(Reply::Refused(refused));
         }
-        Ok(reply)
+        self.sent.note(&body, valid_until);
+        Ok(Reply::Submitted(id))
     }
 
-    /// Submits a signed entry of the owner, if the ledger would take it now (or soon).
-    fn send_own(
+    /// Submits entries of the owner together, each if the ledger would take it now (or soon); says
+    /// for each in order why it was not submitted.
+    fn send(
         &mut self,
         now: Now,
-        entry: SignedEntry,
+        entries: Vec<Arc<Authentic>>,
         effects: &mut Vec<Effect>,
-    ) -> Result<Reply, Fault> {
-        match wallet::would_pass(self.host.state(), entry) {
-            Err(refused) => Ok(Reply::Refused(refused)),
-            Ok(entry) => {
-                let id = entry.id();
-                self.feed(now, HostInput::Submit(entry), effects)?;
-                Ok(Reply::Submitted(id))
-            }
-        }
-    }
-
-    /// Submits signed entries of the owner together, each if the ledger would take it now (or
-    /// soon).
-    fn send_all(
-        &mut self,
-        now: Now,
-        entries: Vec<SignedEntry>,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Reply, Fault> {
+    ) -> Result<Vec<Option<Refused>>, Fault> {
         let (mut passed, mut replies) = (Vec::new(), Vec::new());
         for entry in entries {
-            match wallet::would_pass(self.host.state(), entry) {
-                Err(refused) => replies.push(Some(refused)),
-                Ok(entry) => {
-                    passed.push(entry);
-                    replies.push(None);
-                }
+            let refused = wallet::would_pass(self.host.state(), &entry).err();
+            if refused.is_none() {
+                passed.push(entry);
             }
+            replies.push(refused);
         }
-        self.feed(now, HostInput::SubmitAll(passed), effects)?;
-        Ok(Reply::Sent(replies))
+        self.feed(now, HostInput::Submit(passed), effects)?;
+        Ok(replies)
     }
 
     /// Goes on after a command of an agent, unless that refused it.
@@ -260,8 +248,7 @@ impl Core {
                 self.after_block(now, effects)?;
                 Ok(Reply::Done)
             }
-            Command::Send(entry) => self.send_own(now, *entry, effects),
-            Command::SendAll(entries) => self.send_all(now, entries, effects),
+            Command::Send(entries) => Ok(Reply::Sent(self.send(now, entries, effects)?)),
             Command::Join { invitation, keys } => {
                 self.joining = Some(Joining::new(*invitation, keys));
                 self.after_block(now, effects)?;
@@ -330,7 +317,6 @@ fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused>
             None
         }
         Command::Send(_)
-        | Command::SendAll(_)
         | Command::Cancel(_)
         | Command::Attend(..)
         | Command::Admit(..)

@@ -10,10 +10,9 @@ use gridbay_protocol::units::Credits;
 use std::sync::Arc;
 
 /// Whether the ledger would take an entry in the next block, or soon.
-pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authentic>, Refused> {
-    let entry = Arc::new(authentic(state, entry)?);
-    match state.admit(&entry) {
-        Ok(_) => Ok(entry),
+pub(crate) fn would_pass(state: &State, entry: &Arc<Authentic>) -> Result<(), Refused> {
+    match state.admit(entry) {
+        Ok(_) => Ok(()),
         // A later block might help here too, but the owner wants to know now.
         Err(
             refusal @ (Refusal::Funds { .. }
@@ -21,7 +20,7 @@ pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authen
             | Refusal::EntryBudget { .. }
             | Refusal::StillOpen { .. }),
         ) => Err(Refused::by_ledger(&refusal)),
-        Err(refusal) if refusal.may_pass_later() => Ok(entry),
+        Err(refusal) if refusal.may_pass_later() => Ok(()),
         Err(refusal) => Err(Refused::by_ledger(&refusal)),
     }
 }

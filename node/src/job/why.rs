@@ -261,5 +261,5 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
         | Seen::Contract => return None,
     };
     let all = core.state().validators().members().len();
-    Some((core.host().receipts(&entry).len(), all))
+    Some((core.host().promises(&entry).len(), all))
 }

@@ -12,7 +12,7 @@
 
 use crate::api::limits::BLOCK_WAIT;
 use crate::api::{Answer, ApiError, ErrorCode};
-use crate::backend::failure::{disk, gone, internal, no_account, refused, unknown_account};
+use crate::backend::failure::{disk, gone, internal, no_account, refused, unknown_account, usage};
 use crate::body::BodyHandle;
 use crate::market::spendable;
 use crate::store::transfers::{Transfer, TransferKey, TransferStore};
@@ -22,6 +22,7 @@ use gridbay_core::{Core, ENTRY_HEIGHTS};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId};
 use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::stage::{Authentic, Malformed};
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -64,6 +65,9 @@ struct Inner {
 /// The desk.
 pub(crate) struct Desk(Arc<Inner>);
 
+/// Entries that a turn has signed.
+type Signed = BTreeMap<TransferKey, Arc<Authentic>>;
+
 /// What a turn sees of the core.
 struct Look {
     network: NetworkId,
@@ -71,6 +75,19 @@ struct Look {
     height: u64,
     /// For each wish, in order: why it cannot be.
     flaws: Vec<Option<ApiError>>,
+}
+
+impl Look {
+    fn sign(&self, secret: &SecretKey, wish: &Wish) -> Result<Authentic, Malformed> {
+        let entry = Entry {
+            network: self.network,
+            account: self.account,
+            key: secret.public(),
+            valid_until: self.height + ENTRY_HEIGHTS,
+            body: wish.body.clone(),
+        };
+        Authentic::sign(&self.network, entry, secret)
+    }
 }
 
 impl Desk {
@@ -176,24 +193,25 @@ impl Inner {
             Ok(signed) => signed,
             Err(error) => return tracing::error!(%error, "a turn of transfers ended early"),
         };
-        let reply = match signed.is_empty() {
+        let (keys, entries): (Vec<TransferKey>, Vec<_>) = signed.into_iter().unzip();
+        let reply = match entries.is_empty() {
             true => Ok(Vec::new()),
-            false => self.submit(&signed).await,
+            false => self.submit(entries.clone()).await,
         };
         let mut made: BTreeMap<TransferKey, Answer<SignedEntry>> = BTreeMap::new();
-        for (n, transfer) in signed.into_iter().enumerate() {
+        for (n, (key, entry)) in keys.into_iter().zip(&entries).enumerate() {
             let refusal = match &reply {
                 Ok(replies) => replies.get(n).cloned().flatten(),
                 Err(error) => Some(error.clone()),
             };
             let sent = match refusal {
-                None => Ok(transfer.entry),
+                None => Ok(entry.signed().clone()),
                 Some(error) => {
-                    self.not_sent(&transfer.key, &error);
+                    self.not_sent(&key, &error);
                     Err(error)
                 }
             };
-            made.insert(transfer.key, sent);
+            made.insert(key, sent);
         }
         for waiting in batch {
             let key = &waiting.wish.key;
@@ -210,42 +228,40 @@ impl Inner {
         &self,
         look: Look,
         batch: Vec<Waiting>,
-    ) -> Answer<(Vec<Transfer>, Vec<Waiting>)> {
+    ) -> Answer<(Signed, Vec<Waiting>)> {
         let (store, secret) = (self.store.clone(), self.secret.clone());
         let work = move || {
-            let mut signed: BTreeMap<TransferKey, Transfer> = BTreeMap::new();
-            let mut left = Vec::new();
-            for (waiting, flaw) in batch.into_iter().zip(look.flaws) {
+            let (mut signed, mut kept, mut left) = (Signed::new(), Vec::new(), Vec::new());
+            for (waiting, flaw) in batch.into_iter().zip(&look.flaws) {
                 let wish = &waiting.wish;
                 // One key may come twice in a batch, and may have been kept since it was asked for.
                 if !signed.contains_key(&wish.key) && store.get(&wish.key).is_none() {
                     if let Some(flaw) = flaw {
-                        tell(waiting, Err(flaw));
+                        tell(waiting, Err(flaw.clone()));
                         continue;
                     }
-                    let entry = Entry {
-                        network: look.network,
-                        account: look.account,
-                        key: secret.public(),
-                        valid_until: look.height + ENTRY_HEIGHTS,
-                        body: wish.body.clone(),
+                    let entry = match look.sign(&secret, wish) {
+                        Ok(entry) => Arc::new(entry),
+                        Err(error) => {
+                            tell(waiting, Err(usage(error.to_string(), error.hint())));
+                            continue;
+                        }
                     };
-                    let transfer = Transfer {
+                    kept.push(Transfer {
                         key: wish.key,
                         repeats: wish.repeats,
-                        entry: SignedEntry::new(entry, &secret),
-                    };
-                    signed.insert(wish.key, transfer);
+                        entry: entry.signed().clone(),
+                    });
+                    signed.insert(wish.key, entry);
                 }
                 left.push(waiting);
             }
-            let signed: Vec<Transfer> = signed.into_values().collect();
-            match store.keep(signed.clone()) {
+            match store.keep(kept) {
                 Ok(()) => (signed, left),
                 Err(fault) => {
                     let error = disk("the transfer cannot be kept", &std::io::Error::other(fault));
                     left.into_iter().for_each(|w| tell(w, Err(error.clone())));
-                    (Vec::new(), Vec::new())
+                    (Signed::new(), Vec::new())
                 }
             }
         };
@@ -254,10 +270,13 @@ impl Inner {
     }
 
     /// Sends entries; the answer has for each in order why it was not sent, if it was not.
-    async fn submit(&self, signed: &[Transfer]) -> Answer<Vec<Option<ApiError>>> {
-        let entries = signed.iter().map(|transfer| transfer.entry.clone());
-        let command = Command::SendAll(entries.collect());
-        match self.body.command(command).await.map_err(gone)? {
+    async fn submit(&self, entries: Vec<Arc<Authentic>>) -> Answer<Vec<Option<ApiError>>> {
+        match self
+            .body
+            .command(Command::Send(entries))
+            .await
+            .map_err(gone)?
+        {
             Reply::Sent(replies) => Ok(replies
                 .into_iter()
                 .map(|refusal| refusal.map(refused))

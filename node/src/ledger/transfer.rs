@@ -23,11 +23,12 @@ use crate::keys::random;
 use crate::store::transfers::TransferKey;
 use futures::future::join_all;
 use gridbay_core::input::Command;
-use gridbay_core::reply::Reply;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Credits;
+use std::sync::Arc;
 
 impl NodeBackend {
     /// Moves money, once for each idempotency key however often it comes; answers once that is on
@@ -108,12 +109,13 @@ impl NodeBackend {
             core.host().entry_height(&entry).is_none() && core.state().height() < until
         });
         if looked.await? {
-            let command = Command::Send(Box::new(kept.clone()));
-            match self.parts.body.command(command).await.map_err(gone)? {
-                // It may be on its way already: its block, or the end of its time, tells.
-                Reply::Refused(why) => tracing::debug!(%entry, why = why.reason, "not sent again"),
-                _ => tracing::debug!(%entry, "a transfer is sent again"),
-            }
+            let formed = WellFormed::check(&kept.entry.network, kept.clone());
+            let checked = formed.ok().and_then(|formed| formed.authenticate().ok());
+            let checked = checked.ok_or_else(|| internal("a kept transfer", "it was changed"))?;
+            let command = Command::Send(vec![Arc::new(checked)]);
+            // It may be on its way already: its block, or the end of its time, tells.
+            let reply = self.parts.body.command(command).await.map_err(gone)?;
+            tracing::debug!(%entry, ?reply, "a transfer is sent again");
         }
         Ok(kept)
     }

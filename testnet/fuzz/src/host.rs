@@ -157,7 +157,7 @@ fn choose(reader: &mut Reader<'_>, node: &mut Node) -> HostInput {
         8 => {
             let (n, nonce) = (1 + reader.byte() % 4, reader.byte());
             let until = node.height() + u64::from(nonce);
-            return HostInput::Submit(network::transfer(&recording.genesis, n, nonce, until));
+            return HostInput::Submit(vec![network::transfer(&recording.genesis, n, nonce, until)]);
         }
         _ => {}
     }

@@ -160,7 +160,7 @@ fn record() -> Recording {
         let others = (1..=MEMBERS).filter(|m| *m != n);
         queue.extend(others.map(|m| (n, HostInput::PeerUp(peer(m)))));
         let entry = transfer(&genesis, n, n, 100);
-        queue.push_back((n, HostInput::Submit(entry)));
+        queue.push_back((n, HostInput::Submit(vec![entry])));
     }
     let mut recording = Recording {
         files: vec![],
@@ -282,7 +282,7 @@ fn run_alone() -> Alone {
     node.step(HostInput::Start);
     for height in 1..=6 {
         let entry = transfer(&genesis, 1, height as u8, 100);
-        node.step(HostInput::Submit(entry));
+        node.step(HostInput::Submit(vec![entry]));
         node.run_alone(height);
         ends.push(disk.len(BLOCKS).expect("a disk in memory does not fail"));
         roots.push(root(node.host.state()));

@@ -65,7 +65,7 @@ impl Host {
         for signed in entries {
             let id = signed.id();
             if self.mempool.contains(&id) {
-                self.receipt_for(&id, from);
+                self.promise_to(&id, from);
                 continue;
             }
             let counted = source == Source::Other;
@@ -86,7 +86,7 @@ impl Host {
             match added {
                 Ok(ready) => {
                     self.effects.push(HostEffect::EntryAdmitted { entry: id });
-                    self.receipt_for(&id, from);
+                    self.promise_to(&id, from);
                     if ready {
                         self.announce(&entry, source);
                     }

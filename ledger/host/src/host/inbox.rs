@@ -69,6 +69,7 @@ impl Host {
             HostMessage::SyncResponse(items) => return self.take_blocks(from, items),
             HostMessage::Entries(entries) => self.take_entries(from, entries),
             HostMessage::Receipts(receipts) => self.take_receipts(from, receipts),
+            HostMessage::Acknowledged(all) => self.take_acknowledgement(from, &all),
             HostMessage::Vote(_)
             | HostMessage::Proposal(_)
             | HostMessage::Polka(_)

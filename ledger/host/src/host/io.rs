@@ -44,10 +44,8 @@ pub enum HostInput {
     },
     /// The time of the last [`HostEffect::WakeAt`] has come.
     Tick,
-    /// An entry of this node's own users or agents.
-    Submit(Arc<Authentic>),
-    /// Many of them, which go to the validators together.
-    SubmitAll(Vec<Arc<Authentic>>),
+    /// Entries of this node's own users or agents, which go to the validators together.
+    Submit(Vec<Arc<Authentic>>),
     /// A peer is connected.
     PeerUp(Peer),
     /// A peer is gone.

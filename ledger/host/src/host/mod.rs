@@ -45,7 +45,7 @@ use crate::heralds::Heralds;
 use crate::index::Index;
 use crate::journal::{Journal, Recovered};
 use crate::limits;
-use crate::mempool::Mempool;
+use crate::mempool::{Given, Mempool};
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
 use crate::receipts::Receipts;
@@ -58,7 +58,6 @@ use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::{EntryId, ValidatorId};
-use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::vote::{Certificate, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -100,9 +99,9 @@ pub struct Host {
     effects: Vec<HostEffect>,
     /// Entries to send to all validators at the end of the step.
     relay: Vec<SignedEntry>,
-    /// Receipts of ours to send at the end of the step.
-    given: Vec<(Peer, SignedReceipt)>,
-    /// Receipts of our own entries.
+    /// Promises of ours to tell at the end of the step.
+    given: Vec<(Peer, Given)>,
+    /// What validators promise for our own entries.
     receipts: Receipts,
     /// Better allocations for the next boundary.
     hints: Suggested,
@@ -148,7 +147,7 @@ impl Host {
         self.effects
             .extend(evicted.map(|(entry, refusal)| HostEffect::EntryRefused { entry, refusal }));
         self.flush_relay();
-        self.flush_receipts();
+        self.flush_promises();
         let wake = self.wake_at();
         self.effects.push(HostEffect::WakeAt(wake));
         Ok(std::mem::take(&mut self.effects))
@@ -162,11 +161,7 @@ impl Host {
             }
             HostInput::Tick => Ok(()),
             HostInput::Message { from, message } => self.receive(from, message),
-            HostInput::Submit(entry) => {
-                self.submit(entry);
-                Ok(())
-            }
-            HostInput::SubmitAll(entries) => {
+            HostInput::Submit(entries) => {
                 entries.into_iter().for_each(|entry| self.submit(entry));
                 Ok(())
             }
@@ -219,9 +214,9 @@ impl Host {
             self.journal.cut(&mut *self.disk, open, keeps)?;
         }
         if std::mem::take(&mut self.signed) {
-            let receipts = self.write_promises()?;
+            let written = self.write_promises()?;
             self.journal.sync(&mut *self.disk)?;
-            self.give_receipts(receipts);
+            self.give_promises(written);
         }
         if self.snapshots.is_due(&self.blocks) {
             // After a kill the index reaches at least as far as the snapshot.

@@ -11,7 +11,6 @@ use crate::journal::Promise;
 use crate::limits;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, EntryId};
-use gridbay_protocol::receipt::SignedReceipt;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far the acknowledgement of an entry is.
@@ -22,7 +21,18 @@ pub(super) enum Promised {
     /// To be written down.
     Owed,
     /// Safe on disk.
-    Given(SignedReceipt),
+    Given,
+}
+
+/// A promise that is safe on disk, as its entry's senders hear of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Given {
+    /// The entry.
+    pub(crate) entry: EntryId,
+    /// Height since which it counts as acknowledged.
+    pub(crate) height: u64,
+    /// Whether it opens a bid: the promise may have to be shown to strangers.
+    pub(crate) opening: bool,
 }
 
 /// Entries with a promise, and their bytes.
@@ -151,33 +161,33 @@ impl Mempool {
             .filter_map(|id| self.entries.get(id));
         owed.filter_map(Pooled::promise).collect()
     }
-    /// Keeps the receipt of a promise that is safe; returns the peers that are to have it.
-    pub(crate) fn give(&mut self, receipt: SignedReceipt) -> Vec<Peer> {
-        let id = receipt.receipt.entry;
-        self.promises.owed.remove(&id);
-        let Some(pooled) = self.entries.get_mut(&id) else {
-            return Vec::new();
-        };
-        pooled.promised = Promised::Given(receipt);
-        std::mem::take(&mut pooled.peers)
-    }
-    /// This node's own receipt of an entry, once it is given.
-    pub(crate) fn receipt(&self, id: &EntryId) -> Option<SignedReceipt> {
-        match self.entries.get(id)?.promised {
-            Promised::Given(receipt) => Some(receipt),
-            Promised::No | Promised::Owed => None,
-        }
-    }
-    /// A peer sent an entry: it gets the receipt, now (returned) or when it is given.
-    pub(crate) fn sent_by(&mut self, id: &EntryId, peer: Peer) -> Option<SignedReceipt> {
+    /// A promise is safe from now on; returns it with the peers that are to hear of it.
+    pub(crate) fn give(&mut self, id: &EntryId) -> Option<(Given, Vec<Peer>)> {
+        self.promises.owed.remove(id);
         let pooled = self.entries.get_mut(id)?;
-        if let Promised::Given(receipt) = pooled.promised {
-            return Some(receipt);
-        }
-        if pooled.peers.len() < limits::RECEIPT_PEERS && !pooled.peers.contains(&peer) {
+        pooled.promised = Promised::Given;
+        let peers = std::mem::take(&mut pooled.peers);
+        Some((self.given(id)?, peers))
+    }
+    /// This node's own promise for an entry, once it is safe.
+    pub(crate) fn given(&self, id: &EntryId) -> Option<Given> {
+        let pooled = self.entries.get(id)?;
+        (pooled.promised == Promised::Given).then_some(())?;
+        Some(Given {
+            entry: *id,
+            height: pooled.since?,
+            opening: matches!(pooled.entry.entry().body, EntryBody::Open(_)),
+        })
+    }
+    /// A peer sent an entry: it hears of the promise, now (returned) or when it is given.
+    pub(crate) fn sent_by(&mut self, id: &EntryId, peer: Peer) -> Option<Given> {
+        let given = self.given(id);
+        let pooled = self.entries.get_mut(id)?;
+        let waits = given.is_none() && !pooled.peers.contains(&peer);
+        if waits && pooled.peers.len() < limits::RECEIPT_PEERS {
             pooled.peers.push(peer);
         }
-        None
+        given
     }
     /// All promises of entries that are in no block yet.
     pub(crate) fn open_promises(&self) -> Vec<Promise> {

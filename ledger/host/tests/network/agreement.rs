@@ -205,7 +205,7 @@ fn an_entry_is_found_by_its_id_and_so_is_its_block() {
     assert!(world.run(60_000, |w| w.all_at(3)));
     let entry = world.transfer(0);
     let tip = world.tip(0);
-    world.input(0, HostInput::Submit(entry.clone()));
+    world.input(0, HostInput::Submit(vec![entry.clone()]));
     assert!(world.run(world.now + 5_000, |w| w.all_at(tip + 4)));
     let host = world.hosts[3].as_ref().unwrap();
     let at = host.entry_height(&entry.id()).expect("it is in the book");

@@ -159,7 +159,7 @@ fn a_host_killed_between_making_and_publishing_a_block_offers_the_same_block_aga
         world.now += 5_000;
         world.hosts[i] = Some(world.open(i).unwrap());
         let entry = world.transfer(i);
-        step(&mut world, i, HostInput::Submit(entry));
+        step(&mut world, i, HostInput::Submit(vec![entry]));
         assert_eq!(proposals(&mut world, i), first);
         let request = HostMessage::BodyRequest(BodyRequest { height: 1, block });
         let ask = HostInput::Message {

@@ -10,7 +10,7 @@ const YEAR_MS: i64 = 365 * 86_400_000;
 fn submit(world: &mut World, i: usize) -> (gridbay_protocol::ids::EntryId, Vec<HostEffect>) {
     let entry = world.transfer(i);
     let id = entry.id();
-    (id, world.input(i, HostInput::Submit(entry)))
+    (id, world.input(i, HostInput::Submit(vec![entry])))
 }
 
 /// Runs on until all are `blocks` further; nobody's ledger time may be ahead of an honest clock.

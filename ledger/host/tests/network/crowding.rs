@@ -36,7 +36,7 @@ pub(crate) fn with_house(
         };
         let entry = world.sign(0, body, 100);
         house.push((opened_by(&entry.id()), key));
-        world.input(0, HostInput::Submit(entry));
+        world.input(0, HostInput::Submit(vec![entry]));
     }
     let open = |w: &World| {
         let state = host(w, 0).state();
@@ -84,7 +84,7 @@ fn one_members_accounts_fill_every_pool_and_keep_nobody_out() {
     for _ in 0..3 {
         let entry = world.transfer(1);
         let (tip, id) = (world.tip(0), entry.id());
-        world.input(1, HostInput::Submit(entry));
+        world.input(1, HostInput::Submit(vec![entry]));
         assert!(!world.refused.contains_key(&id), "{:?}", world.refused[&id]);
         let in_the_book = |w: &World| host(w, 0).entry_height(&id).is_some();
         assert!(world.run(world.now + 60_000, in_the_book));
@@ -127,7 +127,7 @@ fn what_waits_for_money_that_never_comes_keeps_nobody_waiting_out() {
     };
     let opens = world.sign(0, opens, end);
     let account = opened_by(&opens.id());
-    world.input(0, HostInput::Submit(opens));
+    world.input(0, HostInput::Submit(vec![opens]));
     let open = |w: &World| host(w, 0).state().account(&account).is_some();
     assert!(world.run(world.now + 60_000, open));
     let body = payment(world.account(0), 5);
@@ -135,7 +135,7 @@ fn what_waits_for_money_that_never_comes_keeps_nobody_waiting_out() {
     give(&mut world, 0, STRANGER, vec![waits.clone()]);
     let tip = world.tip(0);
     let money = world.sign(0, payment(account, 5), end);
-    world.input(0, HostInput::Submit(money));
+    world.input(0, HostInput::Submit(vec![money]));
     let done = |w: &World| host(w, 0).entry_height(&waits.id()).is_some();
     assert!(world.run(world.now + 60_000, done));
     let included = host(&world, 0).entry_height(&waits.id()).unwrap();
@@ -152,7 +152,7 @@ fn what_no_budget_is_left_for_waits_only_if_it_outlives_the_epoch() {
     world.boot_all();
     for _ in 0..64 {
         let entry = world.transfer(0);
-        world.input(0, HostInput::Submit(entry));
+        world.input(0, HostInput::Submit(vec![entry]));
     }
     assert!(world.run(60_000, |w| host(w, 0).mempool_len() == 0 && w.tip(0) > 1));
     let to = world.account(1);

@@ -29,7 +29,7 @@ fn recovers(mut world: World, case: &str) {
     world.boot(0);
     let entry = world.transfer(0);
     let id = entry.id();
-    world.input(0, HostInput::Submit(entry));
+    world.input(0, HostInput::Submit(vec![entry]));
     let goal = world.tip(1) + 3;
     let live = world.run(world.now + 30_000, |w| w.all_at(goal));
     assert!(live, "{case}: {:?}", world.hosts);

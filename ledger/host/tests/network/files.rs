@@ -43,7 +43,8 @@ fn submit(world: &mut World, host: &mut Host, clock: u64, n: usize) {
             mono_ms: clock,
             wall_ms: crate::world::EPOCH_MS + clock,
         };
-        host.step(now, HostInput::Submit(entry)).expect("no fault");
+        host.step(now, HostInput::Submit(vec![entry]))
+            .expect("no fault");
     }
 }
 

@@ -221,7 +221,7 @@ fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
         effects.iter().filter_map(refusal).collect()
     };
     let first = world.transfer(0);
-    let again = HostInput::Submit(first.clone());
+    let again = HostInput::Submit(vec![first.clone()]);
     assert!(refusals(&world.input(0, again.clone())).is_empty());
     assert_eq!(
         refusals(&world.input(0, again)),
@@ -229,16 +229,16 @@ fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
     );
     for _ in 1..limits::MEMPOOL_PER_ACCOUNT {
         let entry = world.transfer(0);
-        assert!(refusals(&world.input(0, HostInput::Submit(entry))).is_empty());
+        assert!(refusals(&world.input(0, HostInput::Submit(vec![entry]))).is_empty());
     }
     let one_more = world.transfer(0);
     let account = world.account(0);
     assert_eq!(
-        refusals(&world.input(0, HostInput::Submit(one_more))),
+        refusals(&world.input(0, HostInput::Submit(vec![one_more]))),
         [MempoolRefusal::Full { account }]
     );
     let of_another = world.transfer(1);
-    assert!(refusals(&world.input(0, HostInput::Submit(of_another))).is_empty());
+    assert!(refusals(&world.input(0, HostInput::Submit(vec![of_another]))).is_empty());
     let host = world.hosts[0].as_ref().unwrap();
     assert_eq!(host.mempool_len(), limits::MEMPOOL_PER_ACCOUNT + 1);
     // As soon as the others come, all of it goes into the book, in blocks of at most the limit.

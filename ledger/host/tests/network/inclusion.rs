@@ -3,7 +3,7 @@
 use crate::genesis::{account_key, consensus_key, peer, validator};
 use crate::rng::Rng;
 use crate::world::{Lie, World};
-use gridbay_host::message::HostMessage;
+use gridbay_host::message::{Acknowledgement, HostMessage};
 use gridbay_host::{Host, HostEffect, HostInput, Offence, Received};
 use gridbay_ledger::{Draft, State};
 use gridbay_protocol::account::{AccountKey, Roles};
@@ -45,10 +45,10 @@ fn host(world: &World, i: usize) -> &Host {
     world.hosts[i].as_ref().expect("it runs")
 }
 
-/// Highest tip that the receipts of an entry name.
-fn acknowledged_at(receipts: &[SignedReceipt]) -> u64 {
-    let heights = receipts.iter().map(|r| r.receipt.height);
-    heights.max().expect("there are receipts")
+/// Highest tip that the promises for an entry name.
+fn acknowledged_at(promises: &[Receipt]) -> u64 {
+    let heights = promises.iter().map(|promise| promise.height);
+    heights.max().expect("there are promises")
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn two_censors_of_seven_delay_what_was_acknowledged_by_three_blocks_at_most() {
         for from in [1, k % 5] {
             let entry = world.transfer(from);
             sent.push((from, entry.id()));
-            world.input(from, HostInput::Submit(entry));
+            world.input(from, HostInput::Submit(vec![entry]));
         }
         world.run(world.now + 130, |_| false);
     }
@@ -77,7 +77,7 @@ fn two_censors_of_seven_delay_what_was_acknowledged_by_three_blocks_at_most() {
         let included = owner.entry_height(id).expect("every entry is in the book");
         if world.receipted.contains(id) {
             acknowledged += 1;
-            let limit = acknowledged_at(&owner.receipts(id)) + INCLUSION_HEIGHTS;
+            let limit = acknowledged_at(&owner.promises(id)) + INCLUSION_HEIGHTS;
             assert!(included <= limit, "{included} > {limit}");
         }
     }
@@ -104,7 +104,7 @@ fn another_entry_of_the_victim_excuses_no_omission() {
         let entry = world.transfer(1);
         let id = entry.id();
         if parity(entry.signed()) == wanted {
-            world.input(1, HostInput::Submit(entry));
+            world.input(1, HostInput::Submit(vec![entry]));
             return id;
         }
     };
@@ -162,9 +162,9 @@ fn a_key_taken_and_given_back_costs_honest_proposers_no_round() {
             _ => key_list(&[own]),
         };
         let entry = world.sign(1, EntryBody::SetKeys { keys }, height + 100);
-        world.input(1, HostInput::Submit(entry));
+        world.input(1, HostInput::Submit(vec![entry]));
         if height == first {
-            world.input(2, HostInput::Submit(opens.clone()));
+            world.input(2, HostInput::Submit(vec![opens.clone()]));
         }
         assert!(world.run(world.now + 10_000, |w| w.all_at(height + 1)));
     }
@@ -205,7 +205,7 @@ fn accounts_that_empty_one_another_keep_nobody_out_and_cost_no_round() {
     assert!(world.run(world.now + 20_000, |w| w.all_at(4)));
     let entry = world.transfer(0);
     let (tip, id) = (world.tip(0), entry.id());
-    world.input(0, HostInput::Submit(entry));
+    world.input(0, HostInput::Submit(vec![entry]));
     assert!(world.run(world.now + 60_000, |w| w.all_at(tip + 6)));
     let included = host(&world, 0)
         .entry_height(&id)
@@ -222,8 +222,8 @@ fn accounts_that_empty_one_another_keep_nobody_out_and_cost_no_round() {
 }
 
 /// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its
-/// owner has receipts of more than two thirds.
-fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<SignedReceipt>) {
+/// owner has promises of more than two thirds.
+fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<Receipt>) {
     let mut world = World::new(4, 1, seed);
     let victim = world.account(1);
     let lie = censor(move |signed| signed.entry.account == victim);
@@ -233,18 +233,19 @@ fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<SignedReceipt>) {
     assert!(world.run(60_000, |w| w.all_at(3 + seed % 4)));
     let entry = world.transfer(1);
     let id = entry.id();
-    world.input(4, HostInput::Submit(Arc::clone(&entry)));
+    world.input(4, HostInput::Submit(vec![Arc::clone(&entry)]));
     assert!(world.run(world.now + 10_000, |w| w.receipted.contains(&id)));
-    let receipts = host(&world, 4).receipts(&id);
-    assert!(receipts.len() >= 3);
+    let promises = host(&world, 4).promises(&id);
+    assert!(promises.len() >= 3);
+    assert_eq!(host(&world, 4).receipts(&id), [], "nothing to show for it");
     assert_eq!(host(&world, 0).entry_height(&id), None);
-    (world, entry, receipts)
+    (world, entry, promises)
 }
 
 #[test]
 fn a_power_cut_of_all_breaks_no_promise() {
     for seed in 30..36 {
-        let (mut world, entry, receipts) = receipted(seed);
+        let (mut world, entry, promises) = receipted(seed);
         for i in 0..5 {
             world.crash(i);
         }
@@ -254,7 +255,7 @@ fn a_power_cut_of_all_breaks_no_promise() {
         for i in 0..4 {
             world.boot(i);
         }
-        let limit = acknowledged_at(&receipts) + INCLUSION_HEIGHTS;
+        let limit = acknowledged_at(&promises) + INCLUSION_HEIGHTS;
         let done = world.run(world.now + 60_000, |w| (0..4).all(|i| w.tip(i) >= limit));
         assert!(done, "{:?}", world.hosts);
         let included = host(&world, 0).entry_height(&entry.id());
@@ -265,15 +266,12 @@ fn a_power_cut_of_all_breaks_no_promise() {
 
 #[test]
 fn one_that_crashed_judges_by_what_it_promised_before() {
-    let (mut world, entry, receipts) = receipted(40);
+    let (mut world, entry, promises) = receipted(40);
     let id = entry.id();
-    let promised = receipts
-        .iter()
-        .find(|r| r.receipt.validator == validator(2))
-        .copied();
+    let promised = promises.iter().find(|p| p.validator == validator(2));
     world.crash(2);
     world.boot(2);
-    // Asked again, it gives the very same receipt.
+    // Asked again, it says the very same.
     let message = HostMessage::Entries(vec![entry.signed().clone()]);
     let message = Received::Message(message);
     let from = peer(4);
@@ -281,23 +279,23 @@ fn one_that_crashed_judges_by_what_it_promised_before() {
     let given = effects.iter().find_map(|effect| match effect {
         HostEffect::Send {
             to,
-            message: HostMessage::Receipts(receipts),
-        } if *to == from => receipts.iter().find(|r| r.receipt.entry == id).copied(),
+            message: HostMessage::Acknowledged(all),
+        } if *to == from && all.entries.contains(&id) => Some(all.height),
         _ => None,
     });
-    let given = given.expect("an answer with the receipt");
-    assert!(promised.is_none_or(|promised| promised == given));
+    let given = given.expect("an answer with the promise");
+    assert!(promised.is_none_or(|promised| promised.height == given));
 }
 
 #[test]
-fn an_owner_that_lost_its_receipts_gets_them_by_sending_again() {
+fn an_owner_that_lost_its_promises_gets_them_by_sending_again() {
     let (mut world, entry, _) = receipted(41);
     world.crash(4);
     world.boot(4);
-    assert_eq!(host(&world, 4).receipts(&entry.id()), []);
+    assert_eq!(host(&world, 4).promises(&entry.id()), []);
     world.receipted.clear();
     let id = entry.id();
-    world.input(4, HostInput::Submit(entry));
+    world.input(4, HostInput::Submit(vec![entry]));
     assert!(world.run(world.now + 200, |w| w.receipted.contains(&id)));
 }
 
@@ -307,7 +305,7 @@ fn forged_receipts_are_not_kept_and_cost_their_sender() {
     world.boot_all();
     assert!(world.run(60_000, |w| w.all_at(2)));
     let entry = world.transfer(1);
-    world.input(4, HostInput::Submit(Arc::clone(&entry)));
+    world.input(4, HostInput::Submit(vec![Arc::clone(&entry)]));
     let network = world.genesis.network();
     let receipt = |entry: EntryId, i: usize| Receipt {
         entry,
@@ -338,4 +336,35 @@ fn forged_receipts_are_not_kept_and_cost_their_sender() {
     let right = SignedReceipt::new(receipt(entry.id(), 3), &network, &consensus_key(3));
     assert_eq!(say(&mut world, right), []);
     assert_eq!(host(&world, 4).receipts(&entry.id()), [right]);
+}
+
+#[test]
+fn a_word_counts_for_the_validator_whose_node_says_it_and_for_nobody_else() {
+    let mut world = World::new(4, 1, 43);
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(2)));
+    let entry = world.transfer(1);
+    let id = entry.id();
+    world.input(4, HostInput::Submit(vec![entry]));
+    let say = |world: &mut World, from: usize, entries: Vec<EntryId>| {
+        let all = Acknowledgement { height: 1, entries };
+        let message = Received::Message(HostMessage::Acknowledged(all));
+        let from = peer(from);
+        world.input(4, HostInput::Message { from, message });
+    };
+    say(&mut world, 9, vec![id]);
+    assert_eq!(host(&world, 4).promises(&id), [], "of no validator's node");
+    say(&mut world, 3, vec![EntryId([7; 32]), id, id]);
+    say(&mut world, 3, vec![id]);
+    let of = Receipt {
+        entry: id,
+        height: 1,
+        validator: validator(3),
+    };
+    assert_eq!(host(&world, 4).promises(&id), [of]);
+    assert_eq!(host(&world, 4).promises(&EntryId([7; 32])), [], "not ours");
+    assert!(!world.receipted.contains(&id), "one of four");
+    say(&mut world, 2, vec![id]);
+    say(&mut world, 1, vec![id]);
+    assert!(world.receipted.contains(&id));
 }

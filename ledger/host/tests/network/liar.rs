@@ -151,7 +151,7 @@ fn omitting_an_acknowledged_entry_costs_the_first_rounds() {
     assert!(world.run(60_000, |w| w.all_at(3)));
     let entry = world.transfer(0);
     let tip = world.tip(0);
-    world.input(0, HostInput::Submit(entry));
+    world.input(0, HostInput::Submit(vec![entry]));
     assert!(world.run(world.now + 60_000, |w| w.tip(1) >= tip + 6));
     // Two blocks without it pass; from then on rounds 0 and 1 are refused, round 2 would be let
     // through.

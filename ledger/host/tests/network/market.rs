@@ -39,7 +39,7 @@ fn offer(world: &mut World) {
         node: crate::genesis::account_key(0).public(),
     };
     let entry = world.sign(0, EntryBody::SetOffer(terms), 100);
-    world.input(0, HostInput::Submit(entry));
+    world.input(0, HostInput::Submit(vec![entry]));
 }
 
 fn commit(world: &mut World, member: usize, round: u64) -> Sealed {
@@ -64,7 +64,7 @@ fn commit(world: &mut World, member: usize, round: u64) -> Sealed {
         bracket: 2,
     });
     let entry = world.sign(member, body, (round + 1) * ROUND);
-    world.input(member, HostInput::Submit(entry.clone()));
+    world.input(member, HostInput::Submit(vec![entry.clone()]));
     Sealed {
         member,
         commit: entry.id(),
@@ -80,7 +80,7 @@ fn deliver(world: &mut World, valid_until: u64) {
     let leases: Vec<LeaseId> = waiting.map(|(id, _)| *id).collect();
     for lease in leases {
         let entry = world.sign(0, EntryBody::Deliver { lease }, valid_until);
-        world.input(0, HostInput::Submit(entry));
+        world.input(0, HostInput::Submit(vec![entry]));
     }
 }
 
@@ -104,7 +104,7 @@ fn trade(world: &mut World, done: impl Fn(&World) -> bool) {
                 salt: order.salt,
             });
             let entry = world.sign(order.member, body, start + ROUND);
-            world.input(order.member, HostInput::Submit(entry));
+            world.input(order.member, HostInput::Submit(vec![entry]));
         }
         sealed = (1..4).map(|member| commit(world, member, round)).collect();
         if done(world) {

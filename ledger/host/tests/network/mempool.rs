@@ -100,7 +100,7 @@ fn takes(world: &mut World, i: usize) {
     for _ in 0..limits::MEMPOOL_PER_ACCOUNT {
         let entry = world.transfer(i);
         let id = entry.id();
-        let effects = world.input(0, HostInput::Submit(entry));
+        let effects = world.input(0, HostInput::Submit(vec![entry]));
         let taken = effects
             .iter()
             .any(|e| matches!(e, HostEffect::EntryAdmitted { entry } if *entry == id));
@@ -209,7 +209,7 @@ fn what_is_valid_too_long_is_refused_also_from_its_owner() {
     let far = ENTRY_WINDOW + limits::MEMPOOL_AHEAD + 1;
     let to = world.account(2);
     let refused = world.sign(1, payment(to, 1), far);
-    let effects = world.input(0, HostInput::Submit(refused.clone()));
+    let effects = world.input(0, HostInput::Submit(vec![refused.clone()]));
     let window = effects.iter().any(|effect| match effect {
         HostEffect::EntryRefused {
             refusal: MempoolRefusal::Ledger(refusal),

@@ -49,7 +49,7 @@ fn commit(world: &mut World, round: u64) -> EntryId {
         bracket: 1,
     });
     let entry = world.sign(VICTIM, body, (round + 1) * ROUND);
-    world.input(VICTIM, HostInput::Submit(entry.clone()));
+    world.input(VICTIM, HostInput::Submit(vec![entry.clone()]));
     entry.id()
 }
 
@@ -144,7 +144,7 @@ fn who_never_opens_loses_the_deposit_and_cannot_appeal() {
         vec![receipt(VICTIM, VICTIM), receipt(2, VICTIM)],
     );
     for entry in [&alone, &forged] {
-        world.input(VICTIM, HostInput::Submit(Arc::clone(entry)));
+        world.input(VICTIM, HostInput::Submit(vec![Arc::clone(entry)]));
     }
     let refusal = |world: &World, entry: &Authentic| match &world.refused[&entry.id()] {
         MempoolRefusal::Ledger(refusal) => (**refusal).clone(),
@@ -173,7 +173,7 @@ fn who_opens_too_late_loses_the_deposit_too() {
     let committed = commit(&mut world, 1);
     reach(&mut world, 3 * ROUND - 1);
     let late = opening(&mut world, 1, committed);
-    world.input(VICTIM, HostInput::Submit(late.clone()));
+    world.input(VICTIM, HostInput::Submit(vec![late.clone()]));
     reach(&mut world, 3 * ROUND);
     // Nobody acknowledges what cannot be included any more.
     let host = world.hosts[VICTIM].as_ref().unwrap();
@@ -193,7 +193,7 @@ fn one_censor_of_four_keeps_no_opening_out() {
     for round in 2..24 {
         reach(&mut world, round * ROUND);
         let entry = opening(&mut world, round - 1, committed[committed.len() - 1]);
-        world.input(VICTIM, HostInput::Submit(entry));
+        world.input(VICTIM, HostInput::Submit(vec![entry]));
         committed.push(commit(&mut world, round));
     }
     committed.pop();
@@ -217,7 +217,7 @@ fn receipts_save_the_deposit_if_all_proposers_keep_the_opening_out() {
     let first = commit(&mut world, 1);
     reach(&mut world, 2 * ROUND);
     let first_opening = opening(&mut world, 1, first);
-    world.input(VICTIM, HostInput::Submit(first_opening.clone()));
+    world.input(VICTIM, HostInput::Submit(vec![first_opening.clone()]));
     let second = commit(&mut world, 2);
     reach(&mut world, 3 * ROUND);
     let host = world.hosts[VICTIM].as_ref().unwrap();
@@ -225,13 +225,13 @@ fn receipts_save_the_deposit_if_all_proposers_keep_the_opening_out() {
     let in_time = receipts.iter().map(|r| r.receipt.height);
     assert!(in_time.filter(|h| *h <= latest_tip(&calendar, 1)).count() >= 3);
     let excuse = appeal(&mut world, &first_opening, receipts.clone());
-    world.input(VICTIM, HostInput::Submit(excuse));
+    world.input(VICTIM, HostInput::Submit(vec![excuse]));
     // The second bid is not opened by its owner's own fault: the receipts of the first do not help
     // it.
     reach(&mut world, 4 * ROUND);
     let second_opening = opening(&mut world, 2, second);
     let replayed = appeal(&mut world, &second_opening, receipts);
-    world.input(VICTIM, HostInput::Submit(replayed.clone()));
+    world.input(VICTIM, HostInput::Submit(vec![replayed.clone()]));
     let other = ReceiptError::Entry(first_opening.id());
     let expected = MempoolRefusal::Ledger(Box::new(Refusal::Receipts(other)));
     assert_eq!(world.refused[&replayed.id()], expected);

@@ -172,7 +172,7 @@ fn the_journal_of_a_height_that_does_not_end_is_bounded_and_resumed() {
     world.boot(0);
     let entry = world.transfer(1);
     // It waits in the mempool, so that its signature is known.
-    world.input(0, HostInput::Submit(entry.clone()));
+    world.input(0, HostInput::Submit(vec![entry.clone()]));
     let others = vec![1, 2, 3];
     let mut alone = Alone { world, others };
     alone.vote(VoteKind::Prevote, 0, None);

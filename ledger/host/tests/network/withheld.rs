@@ -144,7 +144,7 @@ fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
     for (account, _) in &house {
         let money = world.sign(0, payment(*account, ENDOWMENT), 250);
         let id = money.id();
-        world.input(0, HostInput::Submit(money));
+        world.input(0, HostInput::Submit(vec![money]));
         assert!(world.run(world.now + 20_000, |w| {
             host(w, 0).entry_height(&id).is_some()
         }));

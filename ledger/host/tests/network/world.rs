@@ -420,7 +420,7 @@ impl World {
                 }
                 Event::Transfer(i) => {
                     let entry = self.transfer(i);
-                    self.input(i, HostInput::Submit(entry));
+                    self.input(i, HostInput::Submit(vec![entry]));
                 }
             }
         }

@@ -7,9 +7,8 @@
 //!
 //! 1. After every block it notes the ready entries of every honest validator, each with a height.
 //!    That is the height since which the entry has been ready without a pause and without an end of
-//!    the process, or the one in the validator's signed receipt, which outlives a crash. An entry
-//!    that waited in between, or was not watched for some blocks, counts from when it is ready
-//!    again.
+//!    the process, or the one in the validator's promise, which outlives a crash. An entry that
+//!    waited in between, or was not watched for some blocks, counts from when it is ready again.
 //! 2. If so many of them have held an entry for so long that the rest of the power is no quorum,
 //!    then the next block, decided in one of those rounds, holds the entry; unless the ledger does
 //!    not admit it after the block, so that validators no longer hold it as ready, or the block has
@@ -28,7 +27,7 @@ use gridbay_protocol::calendar;
 use gridbay_protocol::entry::{Entry, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId, ValidatorId};
 use gridbay_protocol::limits::INCLUSION_HEIGHTS;
-use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::receipt::Receipt;
 use gridbay_protocol::validator::validator_id;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,31 +69,41 @@ fn standing(state: &State, account: &AccountId) -> Option<Standing> {
     Some(Standing { house, free })
 }
 
-/// The receipts that a node gives.
-fn receipts(effects: &[Effect]) -> impl Iterator<Item = SignedReceipt> + '_ {
+/// The promises that a validator gives, signed or by word.
+fn promises(own: ValidatorId, effects: &[Effect]) -> impl Iterator<Item = Receipt> + '_ {
     const RECEIPTS: &[u8] = b"\xa1\x68receipts";
-    let given = effects.iter().filter_map(|effect| match effect {
-        Effect::Send { bytes, .. } if bytes.starts_with(RECEIPTS) => {
-            match HostMessage::decode(bytes) {
-                Ok(HostMessage::Receipts(receipts)) => Some(receipts),
-                _ => None,
-            }
+    const ACKNOWLEDGED: &[u8] = b"\xa1\x6cacknowledged";
+    let given = effects.iter().filter_map(move |effect| match effect {
+        Effect::Send { bytes, .. }
+            if bytes.starts_with(RECEIPTS) || bytes.starts_with(ACKNOWLEDGED) =>
+        {
+            HostMessage::decode(bytes).ok()
         }
         _ => None,
     });
-    given.flatten()
+    given.flat_map(move |message| match message {
+        HostMessage::Receipts(signed) => signed.into_iter().map(|s| s.receipt).collect(),
+        HostMessage::Acknowledged(all) => {
+            let of = |entry| Receipt {
+                entry,
+                height: all.height,
+                validator: own,
+            };
+            all.entries.into_iter().map(of).collect()
+        }
+        _ => Vec::new(),
+    })
 }
 
 impl Inclusion {
-    /// A validator's word that an entry is acknowledged since a height.
+    /// A validator's promise that an entry is acknowledged since a height.
     fn receipt(
         &mut self,
         node: usize,
         own: ValidatorId,
         tip: u64,
-        given: &SignedReceipt,
+        receipt: Receipt,
     ) -> Result<(), String> {
-        let receipt = given.receipt;
         if receipt.validator != own || receipt.height > tip {
             return Err(format!("node {node} at {tip} gives {receipt:?}"));
         }
@@ -231,7 +240,7 @@ impl Check for Inclusion {
             Sight::Step { node, effects, .. } if votes(node) => {
                 let tip = world.core(*node).map_or(0, |c| c.state().height());
                 let own = validator_id(&validator_key(*node).public());
-                receipts(effects).try_for_each(|given| self.receipt(*node, own, tip, &given))
+                promises(own, effects).try_for_each(|given| self.receipt(*node, own, tip, given))
             }
             Sight::Down { node } => {
                 self.down(*node);
@@ -286,28 +295,20 @@ mod tests {
 
     #[test]
     fn a_receipt_outlives_a_crash_and_is_not_taken_back() {
-        use gridbay_protocol::ids::NetworkId;
-        use gridbay_protocol::receipt::Receipt;
         let (id, key) = (EntryId([1; 32]), validator_key(1));
         let own = validator_id(&key.public());
-        let given = |height| {
-            let receipt = Receipt {
-                entry: id,
-                height,
-                validator: own,
-            };
-            SignedReceipt::new(receipt, &NetworkId([1; 32]), &key)
+        let given = |height| Receipt {
+            entry: id,
+            height,
+            validator: own,
         };
         let mut check = Inclusion::default();
-        assert!(
-            check.receipt(1, own, 4, &given(5)).is_err(),
-            "not there yet"
-        );
+        assert!(check.receipt(1, own, 4, given(5)).is_err(), "not there yet");
         let other = validator_id(&validator_key(2).public());
-        assert!(check.receipt(1, other, 5, &given(5)).is_err(), "of another");
-        assert_eq!(check.receipt(1, own, 5, &given(5)), Ok(()));
-        assert_eq!(check.receipt(1, own, 9, &given(5)), Ok(()));
-        assert!(check.receipt(1, own, 9, &given(6)).is_err(), "later");
+        assert!(check.receipt(1, other, 5, given(5)).is_err(), "of another");
+        assert_eq!(check.receipt(1, own, 5, given(5)), Ok(()));
+        assert_eq!(check.receipt(1, own, 9, given(5)), Ok(()));
+        assert!(check.receipt(1, own, 9, given(6)).is_err(), "later");
         check.promised.insert((2, id), 5);
         for node in [1, 2] {
             (1..=5).for_each(|height| check.note(node, height, &[]));

@@ -36,7 +36,7 @@ variants!(INPUTS, input_name, Input:
     Short
 );
 variants!(COMMANDS, command_name, Command:
-    Admit, Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SendAll, SetOffer, Transfer,
+    Admit, Amend, Attend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer,
     Visit, WithdrawOffer;
     // A node that drains in this world is started again instead.
     Resume,

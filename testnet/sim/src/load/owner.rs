@@ -8,6 +8,8 @@ use gridbay_core::input::Command;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::stage::WellFormed;
+use std::sync::Arc;
 
 /// A legal list of keys.
 pub(super) fn key_list(keys: &[(&Key, Roles)]) -> Vec<AccountKey> {
@@ -35,12 +37,12 @@ impl World {
             let account = desk.account(from).filter(|_| signs)?;
             let key = desk.load.keys.get(from)?.clone();
             let body = EntryBody::Transfer { to, amount, memo };
-            Some(desk.sign(account, &key, body))
+            let signed = desk.sign(account, &key, body);
+            let formed = WellFormed::check(&signed.entry.network.clone(), signed).ok()?;
+            formed.authenticate().ok().map(Arc::new)
         });
         let command = match signed {
-            // No draw of its own: worlds are as they were before there were two ways.
-            Some(entry) if memo.0[0] & 1 == 1 => Command::SendAll(vec![entry]),
-            Some(entry) => Command::Send(Box::new(entry)),
+            Some(entry) => Command::Send(vec![entry]),
             None => Command::Transfer { to, amount, memo },
         };
         self.command(from, "transfer", command);

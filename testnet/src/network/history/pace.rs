@@ -58,7 +58,7 @@ impl Pace {
     /// Has the entries decided, in as many blocks as they take.
     pub(super) fn decide(&mut self, entries: Vec<Arc<Authentic>>) -> anyhow::Result<()> {
         for entry in entries {
-            self.step(HostInput::Submit(entry))?;
+            self.step(HostInput::Submit(vec![entry]))?;
         }
         for _ in 0..WAKES {
             if self.host.mempool_len() == 0 {
