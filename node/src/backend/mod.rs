@@ -197,8 +197,13 @@ impl NodeBackend {
         }
     }
 
-    /// Keeps the board of recent auctions and the meters up to date until the node stops.
+    /// Keeps the board of recent auctions and the meters up to date, and tells those that wait for
+    /// an entry's block, until the node stops.
     pub async fn follow(&self) {
+        tokio::join!(self.landing.follow(&self.parts.body), self.keep_up());
+    }
+
+    async fn keep_up(&self) {
         let mut height = self.parts.body.height();
         loop {
             if let Err(error) = self.catch_up().await {

@@ -18,13 +18,15 @@ pub fn example(home: &Home) -> String {
     format!("{HEAD}{settings}")
 }
 
-/// The same with a name in force.
+/// The same for a new node: its name is in force, and its web pages are on, on a free port.
 pub fn named(home: &Home, name: &str) -> String {
-    let value = toml::Value::String(name.to_owned());
-    let begins = "#name = ";
-    let line = |line: &str| match line.starts_with(begins) {
-        true => format!("name = {value}\n"),
-        false => format!("{line}\n"),
+    let set = [("name", name), ("api.listen", "127.0.0.1:0")];
+    let line = |line: &str| {
+        let is_of = |key: &str| line.strip_prefix('#').is_some_and(|l| l.starts_with(key));
+        match set.iter().find(|(key, _)| is_of(&format!("{key} = "))) {
+            Some((key, value)) => format!("{key} = {}\n", toml::Value::String((*value).to_owned())),
+            None => format!("{line}\n"),
+        }
     };
     example(home).lines().map(line).collect()
 }
@@ -42,6 +44,7 @@ mod tests {
             std::fs::write(home.config_file(), named(&home, name)).unwrap();
             let config = Config::load(home.clone(), &Sources::default()).unwrap();
             assert_eq!(config.name, name);
+            assert!(config.api.listen.is_some_and(|at| at.ip().is_loopback()));
         }
     }
 

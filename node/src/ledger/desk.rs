@@ -2,8 +2,8 @@
 //! sent goes with the next ones, so the more come, the less each costs.
 //!
 //! 1. A request leaves its wish in the queue, which has [`QUEUE`] places; beyond them it is refused
-//!    at once. A task for each wish takes a turn; one turn serves all that wait by then. A turn
-//!    begins at once after a pause, and otherwise [`PACE`] after the last one.
+//!    at once. A task serves the queue in turns as long as wishes come; one turn serves all that
+//!    wait by then. A turn begins at once after a pause, and otherwise [`PACE`] after the last one.
 //! 2. A turn waits until the validators have room for more entries of this account: some of those
 //!    that wait must be in a block, or lapse, before.
 //! 3. It looks at the core once, signs the entries, keeps them with one sync, and sends them with
@@ -27,7 +27,7 @@ use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Mutex as Turn, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 /// Wishes that wait for their turn.
@@ -53,13 +53,36 @@ struct Waiting {
     told: oneshot::Sender<Answer<SignedEntry>>,
 }
 
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Waiting>,
+    /// Whether a task serves it.
+    served: bool,
+    /// When the last turn began.
+    turn: Option<Instant>,
+}
+
 struct Inner {
     body: BodyHandle,
     store: TransferStore,
     secret: SecretKey,
-    queue: Mutex<VecDeque<Waiting>>,
-    /// When the last turn began.
-    turn: Turn<Option<Instant>>,
+    queue: Mutex<Queue>,
+}
+
+/// Serves the queue; if it breaks off, those that wait are told, and the next wish begins anew.
+struct Service {
+    inner: Arc<Inner>,
+    ended: bool,
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        if !self.ended {
+            let mut queue = self.inner.queue();
+            queue.served = false;
+            queue.waiting.clear();
+        }
+    }
 }
 
 /// The desk.
@@ -98,53 +121,70 @@ impl Desk {
             store,
             secret,
             queue: Mutex::default(),
-            turn: Turn::default(),
         }))
     }
 
     /// Signs, keeps and sends the entry of a wish; or finds the one that its key has already.
     pub(super) async fn send(&self, wish: Wish) -> Answer<SignedEntry> {
         let (told, answer) = oneshot::channel();
-        {
+        let served = {
             let mut queue = self.0.queue();
-            if queue.len() >= QUEUE {
+            if queue.waiting.len() >= QUEUE {
                 return Err(crowded());
             }
-            queue.push_back(Waiting { wish, told });
+            queue.waiting.push_back(Waiting { wish, told });
+            std::mem::replace(&mut queue.served, true)
+        };
+        if !served {
+            // A task of its own: a turn goes on when the request that began it is given up.
+            let (inner, ended) = (Arc::clone(&self.0), false);
+            let mut service = Service { inner, ended };
+            tokio::spawn(async move {
+                service.inner.take_turns().await;
+                service.ended = true;
+            });
         }
-        // A turn goes on when the request that began it is given up: it serves others as well.
-        let inner = Arc::clone(&self.0);
-        tokio::spawn(async move { inner.take_turn().await });
         let answer = answer.await;
         answer.map_err(|_| internal("sending a transfer", "its turn ended early"))?
     }
 }
 
 impl Inner {
-    fn queue(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
         // A wish comes or goes at once, so the queue is whole whoever panicked.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Serves the queue until nobody waits.
+    async fn take_turns(&self) {
+        loop {
+            let last = {
+                let mut queue = self.queue();
+                if queue.waiting.is_empty() {
+                    queue.served = false;
+                    return;
+                }
+                queue.turn
+            };
+            if let Some(last) = last {
+                sleep_until(last + PACE).await;
+            }
+            self.queue().turn = Some(Instant::now());
+            self.take_turn().await;
+        }
+    }
+
     async fn take_turn(&self) {
-        let mut last = self.turn.lock().await;
-        if self.queue().is_empty() {
-            return;
-        }
-        if let Some(last) = *last {
-            sleep_until(last + PACE).await;
-        }
-        *last = Some(Instant::now());
         let room = self.room().await;
         let batch: Vec<Waiting> = {
             let mut queue = self.queue();
             let most = match &room {
                 Ok(room) => BATCH.min(*room),
                 // Whatever it is, it holds for all that wait.
-                Err(_) => queue.len(),
+                Err(_) => queue.waiting.len(),
             };
-            let all = queue.len();
-            queue.drain(..most.min(all)).collect()
+            let all = queue.waiting.len();
+            queue.waiting.drain(..most.min(all)).collect()
         };
         match room {
             Ok(_) => self.serve(batch).await,

@@ -1,58 +1,150 @@
-//! Which entries are waited for, and which of them the last look found in blocks. See `awaited`.
+//! Waiting for an entry's block.
+//!
+//! 1. Whoever waits names the entry and the last height that may take it, and wakes the look-out.
+//! 2. When somebody new waits, and after each block, the look-out asks the core once which of all
+//!    these entries are in blocks, and tells those that wait. So a thousand requests cost the core
+//!    thread what one does, and a block wakes only those that it concerns.
+//! 3. A halt of the node ends all waiting: what it said would not be safe.
 
-use crate::backend::at_height::AtHeight;
+use crate::api::limits::BLOCK_WAIT;
+use crate::api::{Answer, ApiError, ErrorCode};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{gone, internal};
+use crate::body::{BodyGone, BodyHandle};
+use gridbay_core::input::Command;
+use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::EntryId;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Mutex as Look, MutexGuard as Turn};
+use tokio::sync::{Notify, oneshot};
+use tokio::time::timeout;
+
+/// The height of an entry's block; `None` if it is in none and its time is over.
+type Landed = Option<u64>;
+
+/// Those that wait for an entry.
+struct Waiting {
+    until: u64,
+    told: Vec<oneshot::Sender<Landed>>,
+}
 
 /// Entries whose blocks somebody waits for.
 #[derive(Default)]
 pub(crate) struct Landing {
-    /// With the number of those that wait for each.
-    waiting: Mutex<BTreeMap<EntryId, usize>>,
-    /// Those that are in blocks, of all that waited at a height.
-    pub(super) landed: AtHeight<(), BTreeMap<EntryId, u64>>,
-    look: Look<()>,
-}
-
-/// Keeps an entry among those looked for.
-pub(super) struct Watch<'a> {
-    landing: &'a Landing,
-    entry: EntryId,
+    waiting: Mutex<BTreeMap<EntryId, Waiting>>,
+    new: Notify,
 }
 
 impl Landing {
-    /// One of those that wait looks for all, one after the other.
-    pub(super) async fn turn(&self) -> Turn<'_, ()> {
-        self.look.lock().await
-    }
-    /// The entries that are looked for.
-    pub(super) fn watched(&self) -> Vec<EntryId> {
-        self.waiting().keys().copied().collect()
-    }
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<EntryId, usize>> {
+    fn waiting(&self) -> MutexGuard<'_, BTreeMap<EntryId, Waiting>> {
         // Each change leaves the map whole.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Looks for an entry as long as the watch is kept.
-    pub(super) fn watch(&self, entry: EntryId) -> Watch<'_> {
-        *self.waiting().entry(entry).or_default() += 1;
-        Watch {
-            landing: self,
-            entry,
+
+    fn watch(&self, entry: EntryId, until: u64) -> oneshot::Receiver<Landed> {
+        let (sender, landed) = oneshot::channel();
+        let mut waiting = self.waiting();
+        let told = Vec::new();
+        let one = waiting.entry(entry).or_insert(Waiting { until, told });
+        // One that was given up stays until its entry lands: a repeated request adds one more.
+        one.told.retain(|told| !told.is_closed());
+        one.told.push(sender);
+        drop(waiting);
+        self.new.notify_one();
+        landed
+    }
+
+    /// Looks out until the node stops.
+    pub(crate) async fn follow(&self, body: &BodyHandle) {
+        let (mut heights, mut troubles) = (body.height(), body.troubles());
+        loop {
+            let runs = tokio::select! {
+                changed = heights.changed() => changed.is_ok(),
+                changed = troubles.changed() => changed.is_ok(),
+                () = self.new.notified() => true,
+            };
+            if !runs || body.acknowledges().is_err() {
+                self.waiting().clear();
+            }
+            if !runs {
+                return;
+            }
+            self.look(body).await;
+        }
+    }
+
+    async fn look(&self, body: &BodyHandle) {
+        let all: Vec<EntryId> = self.waiting().keys().copied().collect();
+        if all.is_empty() {
+            return;
+        }
+        let looked = body.query(move |core| {
+            let landed = |id: EntryId| (id, core.host().entry_height(&id));
+            let landed: Vec<_> = all.into_iter().map(landed).collect();
+            (landed, core.state().height())
+        });
+        // A core that is busy is asked again after the next block.
+        let Ok((landed, now)) = looked.await else {
+            return;
+        };
+        let mut waiting = self.waiting();
+        for (entry, height) in landed {
+            let over = waiting.get(&entry).is_some_and(|w| w.until <= now);
+            if (height.is_some() || over)
+                && let Some(waiting) = waiting.remove(&entry)
+            {
+                for told in waiting.told {
+                    // The request may have been given up.
+                    let _gone = told.send(height);
+                }
+            }
         }
     }
 }
 
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
-        let mut waiting = self.landing.waiting();
-        if let Some(count) = waiting.get_mut(&self.entry) {
-            *count -= 1;
-            if *count == 0 {
-                waiting.remove(&self.entry);
+impl NodeBackend {
+    /// Submits an entry and waits for its block.
+    pub(crate) async fn on_the_ledger(&self, command: Command) -> Answer<(EntryId, u64)> {
+        let Reply::Submitted(entry) = self.command(command).await? else {
+            return Err(internal("submitting an entry", "no entry was made"));
+        };
+        let sent_at = *self.parts.body.height().borrow();
+        let until = sent_at.saturating_add(gridbay_core::ENTRY_HEIGHTS + 1);
+        Ok((entry, self.wait_for(entry, until).await?))
+    }
+
+    /// Height of the block of an entry that may take effect up to a height.
+    pub(crate) async fn wait_for(&self, entry: EntryId, until: u64) -> Answer<u64> {
+        self.parts.body.acknowledges().map_err(gone)?;
+        match timeout(BLOCK_WAIT, self.landing.watch(entry, until)).await {
+            Ok(Ok(Some(height))) => Ok(height),
+            Ok(Ok(None)) => Err(not_included(&entry)),
+            Ok(Err(_)) => {
+                let halted = self.parts.body.acknowledges().err();
+                Err(gone(halted.unwrap_or(BodyGone::Stopped)))
             }
+            Err(_) => Err(no_block(&entry)),
         }
     }
+}
+
+fn not_included(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!(
+            "entry {} was not taken into a block in its time",
+            entry.to_hex()
+        ),
+        "it has no effect any more; try again, under a fresh key if it had one",
+    )
+    .with_details(json!({"done": false}))
+}
+
+fn no_block(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!("no block with entry {} yet", entry.to_hex()),
+        "it may still take effect; see gridbay ledger history",
+    )
 }

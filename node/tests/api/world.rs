@@ -285,8 +285,11 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         meters,
         selling,
     });
+    let backend = Arc::new(backend);
+    let follower = Arc::clone(&backend);
+    tokio::spawn(async move { follower.follow().await });
     World {
-        backend: Arc::new(backend),
+        backend,
         genesis,
         body,
         stop: stopped,

@@ -137,7 +137,7 @@ impl Host {
                 return self.penalise(from, Offence::Signature);
             }
             let quorum = self.receipts.add(signed, self.state.validators());
-            self.report(signed.receipt.entry, quorum);
+            self.receipted(signed.receipt.entry, quorum);
         }
     }
     /// Takes a validator's word for our own entries.
@@ -158,9 +158,9 @@ impl Host {
     }
     fn hear(&mut self, promise: Receipt) {
         let quorum = self.receipts.hear(promise, self.state.validators());
-        self.report(promise.entry, quorum);
+        self.receipted(promise.entry, quorum);
     }
-    fn report(&mut self, entry: EntryId, quorum: bool) {
+    fn receipted(&mut self, entry: EntryId, quorum: bool) {
         if quorum {
             self.effects.push(HostEffect::Receipted { entry });
         }
@@ -182,7 +182,7 @@ impl Host {
             true => {
                 let signed = guard.sign_receipt(given.entry, given.height);
                 let quorum = self.receipts.add(signed, self.state.validators());
-                self.report(given.entry, quorum);
+                self.receipted(given.entry, quorum);
             }
             false => self.hear(Receipt {
                 entry: given.entry,

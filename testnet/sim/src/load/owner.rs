@@ -37,12 +37,14 @@ impl World {
             let account = desk.account(from).filter(|_| signs)?;
             let key = desk.load.keys.get(from)?.clone();
             let body = EntryBody::Transfer { to, amount, memo };
-            let signed = desk.sign(account, &key, body);
-            let formed = WellFormed::check(&signed.entry.network.clone(), signed).ok()?;
-            formed.authenticate().ok().map(Arc::new)
+            Some(desk.sign(account, &key, body))
+        });
+        let signed = signed.and_then(|entry| {
+            let formed = WellFormed::check(&entry.entry.network.clone(), entry);
+            formed.ok()?.authenticate().ok()
         });
         let command = match signed {
-            Some(entry) => Command::Send(vec![entry]),
+            Some(entry) => Command::Send(vec![Arc::new(entry)]),
             None => Command::Transfer { to, amount, memo },
         };
         self.command(from, "transfer", command);

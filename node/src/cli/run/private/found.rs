@@ -31,6 +31,7 @@ listen = [\"/ip4/127.0.0.1/udp/0/quic-v1\", \"/ip4/127.0.0.1/tcp/0\"]
 mdns = \"off\"
 upnp = \"off\"
 cluster.port = 0
+api.listen = \"127.0.0.1:0\"
 ";
 
 /// Makes the folder, for this user alone.
