@@ -18,6 +18,7 @@ use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::limits;
 use gridbay_protocol::units::Credits;
 use gridbay_protocol::validator::validator_id;
 use gridbay_sample as sample;
@@ -166,8 +167,7 @@ fn main() -> ExitCode {
             &uneven,
             Redistribution::Deficit,
         )
-        & blocks(1_000)
-        & blocks(65_536);
+        & blocks(limits::MEMBERS as u32);
     if good {
         ExitCode::SUCCESS
     } else {
