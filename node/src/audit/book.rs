@@ -139,9 +139,9 @@ impl Book {
             let file = inner.open.as_ref().map(|(file, _)| Arc::clone(file));
             (inner.last.clone(), file)
         };
-        if let Some(file) = file {
-            file.sync_data()?;
-        }
+        // Another action's failure gave the file up: nobody knows what of it is safe.
+        let file = file.ok_or_else(|| io::Error::other("the file of the line was given up"))?;
+        file.sync_data()?;
         if let Some((last, hash)) = last {
             fs::write(self.folder.join(HEAD), format!("{last} {hash}\n"))?;
             *safe = last;

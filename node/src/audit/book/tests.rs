@@ -134,3 +134,17 @@ fn actions_at_the_same_time_make_one_whole_log() {
     let named = head(&dir.path().join("audit")).unwrap();
     assert_eq!(named.map(|(seq, _)| seq), Some(81));
 }
+
+#[test]
+fn a_line_whose_file_was_given_up_is_not_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::with_bytes(dir.path(), 2_000).unwrap();
+    book.write(action("POST /jobs"));
+    let head = || fs::read_to_string(book.folder.join(HEAD)).unwrap();
+    let before = head();
+    let seq = book.inner().add(&book.folder, action("POST /offers"));
+    // Another action's write fails now.
+    book.inner().open = None;
+    assert!(book.make_safe(seq.unwrap()).is_err());
+    assert_eq!(head(), before, "the head names what is safe alone");
+}
