@@ -1,9 +1,10 @@
 //! Waiting for an entry's block.
 //!
 //! 1. Whoever waits names the entry and the last height that may take it, and wakes the look-out.
-//! 2. When somebody new waits, and after each block, the look-out asks the core once which of all
-//!    these entries are in blocks, and tells those that wait. So a thousand requests cost the core
-//!    thread what one does, and a block wakes only those that it concerns.
+//! 2. After each block the look-out asks the core once which of all these entries are in blocks, and
+//!    tells those that wait. So a thousand requests cost the core thread one question, and a block
+//!    wakes only those that it concerns. For an entry that came since it asks at once: the block may
+//!    have been there before.
 //! 3. A halt of the node ends all waiting: what it said would not be safe.
 
 use crate::api::limits::BLOCK_WAIT;
@@ -29,29 +30,37 @@ struct Waiting {
     told: Vec<oneshot::Sender<Landed>>,
 }
 
+#[derive(Default)]
+struct All {
+    waiting: BTreeMap<EntryId, Waiting>,
+    /// Those of them that were not looked for yet.
+    new: Vec<EntryId>,
+}
+
 /// Entries whose blocks somebody waits for.
 #[derive(Default)]
 pub(crate) struct Landing {
-    waiting: Mutex<BTreeMap<EntryId, Waiting>>,
-    new: Notify,
+    all: Mutex<All>,
+    came: Notify,
 }
 
 impl Landing {
-    fn waiting(&self) -> MutexGuard<'_, BTreeMap<EntryId, Waiting>> {
-        // Each change leaves the map whole.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn all(&self) -> MutexGuard<'_, All> {
+        // Each change leaves it whole.
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn watch(&self, entry: EntryId, until: u64) -> oneshot::Receiver<Landed> {
         let (sender, landed) = oneshot::channel();
-        let mut waiting = self.waiting();
+        let mut all = self.all();
         let told = Vec::new();
-        let one = waiting.entry(entry).or_insert(Waiting { until, told });
+        let one = all.waiting.entry(entry).or_insert(Waiting { until, told });
         // One that was given up stays until its entry lands: a repeated request adds one more.
         one.told.retain(|told| !told.is_closed());
         one.told.push(sender);
-        drop(waiting);
-        self.new.notify_one();
+        all.new.push(entry);
+        drop(all);
+        self.came.notify_one();
         landed
     }
 
@@ -59,40 +68,46 @@ impl Landing {
     pub(crate) async fn follow(&self, body: &BodyHandle) {
         let (mut heights, mut troubles) = (body.height(), body.troubles());
         loop {
-            let runs = tokio::select! {
-                changed = heights.changed() => changed.is_ok(),
-                changed = troubles.changed() => changed.is_ok(),
-                () = self.new.notified() => true,
+            let (runs, block) = tokio::select! {
+                changed = heights.changed() => (changed.is_ok(), true),
+                changed = troubles.changed() => (changed.is_ok(), false),
+                () = self.came.notified() => (true, false),
             };
             if !runs || body.acknowledges().is_err() {
-                self.waiting().clear();
+                *self.all() = All::default();
             }
             if !runs {
                 return;
             }
-            self.look(body).await;
+            let wanted = {
+                let mut all = self.all();
+                let new = std::mem::take(&mut all.new);
+                match block {
+                    true => all.waiting.keys().copied().collect(),
+                    false => new,
+                }
+            };
+            if !wanted.is_empty() {
+                self.look(body, wanted).await;
+            }
         }
     }
 
-    async fn look(&self, body: &BodyHandle) {
-        let all: Vec<EntryId> = self.waiting().keys().copied().collect();
-        if all.is_empty() {
-            return;
-        }
+    async fn look(&self, body: &BodyHandle, wanted: Vec<EntryId>) {
         let looked = body.query(move |core| {
             let landed = |id: EntryId| (id, core.host().entry_height(&id));
-            let landed: Vec<_> = all.into_iter().map(landed).collect();
+            let landed: Vec<_> = wanted.into_iter().map(landed).collect();
             (landed, core.state().height())
         });
         // A core that is busy is asked again after the next block.
         let Ok((landed, now)) = looked.await else {
             return;
         };
-        let mut waiting = self.waiting();
+        let mut all = self.all();
         for (entry, height) in landed {
-            let over = waiting.get(&entry).is_some_and(|w| w.until <= now);
+            let over = all.waiting.get(&entry).is_some_and(|w| w.until <= now);
             if (height.is_some() || over)
-                && let Some(waiting) = waiting.remove(&entry)
+                && let Some(waiting) = all.waiting.remove(&entry)
             {
                 for told in waiting.told {
                     // The request may have been given up.
@@ -117,11 +132,17 @@ impl NodeBackend {
     /// Height of the block of an entry that may take effect up to a height.
     pub(crate) async fn wait_for(&self, entry: EntryId, until: u64) -> Answer<u64> {
         self.parts.body.acknowledges().map_err(gone)?;
-        match timeout(BLOCK_WAIT, self.landing.watch(entry, until)).await {
+        let body = &self.parts.body;
+        let landed = self.landing.watch(entry, until);
+        // Nobody looks out any more once the node has stopped.
+        if body.height().has_changed().is_err() {
+            return Err(gone(BodyGone::Stopped));
+        }
+        match timeout(BLOCK_WAIT, landed).await {
             Ok(Ok(Some(height))) => Ok(height),
             Ok(Ok(None)) => Err(not_included(&entry)),
             Ok(Err(_)) => {
-                let halted = self.parts.body.acknowledges().err();
+                let halted = body.acknowledges().err();
                 Err(gone(halted.unwrap_or(BodyGone::Stopped)))
             }
             Err(_) => Err(no_block(&entry)),
