@@ -3,14 +3,17 @@
 //! The index is derived from the block file and may lag behind it after a crash; it then continues
 //! from the height it records. If it cannot be opened, contradicts the block file or is ahead of
 //! it, it is thrown away and made anew, from the first block on: the next start takes the time to
-//! execute all. Losing it costs time, never data, and a failing index only stops answering. Without
-//! a directory the rows stay in memory and begin with the blocks after the snapshot that the host
-//! started from.
+//! execute all. Losing it costs time, never data. An index that fails while the node runs stops it
+//! like any other file: a payment that it does not find would be told as one that was never made.
+//! Without a directory the rows stay in memory and begin with the blocks after the snapshot that the
+//! host started from.
 //!
 //! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height; `f`
 //! height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction
 //! → height, position; `h` → (height, block) applied; `o` order → account.
 
+use crate::disk::DiskError;
+use crate::fault::Fault;
 use crate::limits;
 use crate::rows::{self, Rows};
 use gridbay_ledger::CheckedBlock;
@@ -18,6 +21,7 @@ use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Bytes of one effect: a clearing record of a full class is the largest.
@@ -29,6 +33,8 @@ pub(crate) struct Index {
     rows: Rows,
     directory: Option<PathBuf>,
     applied: Option<(u64, BlockId)>,
+    /// Whether it lacks the blocks up to a snapshot.
+    is_part: bool,
 }
 
 /// One line of an account's history.
@@ -50,6 +56,23 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
+fn broken(operation: &'static str, source: io::Error) -> Fault {
+    let file = "the index".to_owned();
+    Fault::Disk(DiskError {
+        operation,
+        file,
+        source,
+    })
+}
+
+/// The last block that rows hold.
+fn applied(rows: &Rows) -> Option<(u64, BlockId)> {
+    let bytes = rows.get(b"h")?;
+    let (height, block) = bytes.split_first_chunk::<8>()?;
+    let block = BlockId(block.try_into().ok()?);
+    Some((u64::from_be_bytes(*height), block))
+}
+
 /// Height and position from their 12 bytes.
 fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
     let (height, position) = bytes.split_first_chunk::<8>()?;
@@ -60,17 +83,26 @@ fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
 impl Index {
     /// Opens the index of a directory; `None` keeps it in memory.
     pub(crate) fn open(directory: Option<&Path>) -> Index {
-        let rows = Rows::open(directory);
-        let applied = rows.get(b"h").and_then(|bytes| {
-            let (height, block) = bytes.split_first_chunk::<8>()?;
-            let block = BlockId(block.try_into().ok()?);
-            Some((u64::from_be_bytes(*height), block))
-        });
+        let mut rows = Rows::open(directory);
+        let mut applied = applied(&rows);
+        if rows.failed()
+            && let Some(directory) = directory
+        {
+            // Closes the old file before it is removed.
+            drop(rows);
+            rows::wipe(directory);
+            (rows, applied) = (Rows::open(Some(directory)), None);
+        }
         Index {
             rows,
             directory: directory.map(Path::to_owned),
             applied,
+            is_part: false,
         }
+    }
+    /// Whether an entry that is not found is in no block up to [`Index::applied`].
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.is_part && !self.rows.failed()
     }
     /// Height up to which blocks are in the index.
     pub(crate) fn applied(&self) -> u64 {
@@ -87,6 +119,7 @@ impl Index {
     pub(crate) fn begin_after(&mut self, height: u64, block: BlockId) {
         if self.directory.is_none() {
             self.applied = Some((height, block));
+            self.is_part = height > 0;
         }
     }
     /// Starts anew unless the last block it holds is `found`, the block file's at that height.
@@ -110,10 +143,13 @@ impl Index {
         self.applied = None;
     }
     /// Adds a block, unless it is in the index. The height applied is part of the same batch.
-    pub(crate) fn add(&mut self, block: &CheckedBlock, effects: &[Effect]) {
+    ///
+    /// # Errors
+    /// The file failed, now or when it was read. The next start opens it, or makes it anew.
+    pub(crate) fn add(&mut self, block: &CheckedBlock, effects: &[Effect]) -> Result<(), Fault> {
         let (height, id) = (block.header().height, block.id());
         if height != self.applied() + 1 {
-            return;
+            return Ok(());
         }
         let at = height.to_be_bytes();
         let mut rows = vec![
@@ -141,14 +177,17 @@ impl Index {
             }
             rows.push((key(b'f', &[&at, &place]), codec::encode(effect)));
         }
-        if let Err(error) = self.rows.write(rows) {
-            tracing::warn!(%error, height, "the index stops; it is made anew at the next start");
+        if self.rows.failed()
+            && let Some(directory) = &self.directory
+        {
             self.rows = Rows::none();
-            if let Some(directory) = self.directory.take() {
-                rows::wipe(&directory);
-            }
+            rows::wipe(directory);
+            return Err(broken("read", io::Error::other("it is damaged")));
         }
+        let written = self.rows.write(rows);
+        written.map_err(|error| broken("write", io::Error::other(error)))?;
         self.applied = Some((height, id));
+        Ok(())
     }
     /// Makes all blocks added so far safe: the next start goes on from here, or from a later
     /// snapshot.

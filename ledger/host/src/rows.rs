@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of pages kept in memory.
 const CACHE_BYTES: usize = 8 * 1024 * 1024;
@@ -42,11 +43,15 @@ fn guarded<T>(deed: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 
 /// An open file.
 #[derive(Debug)]
-pub(crate) struct File(Option<Database>);
+pub(crate) struct File {
+    db: Option<Database>,
+    /// Whether rows could not be read: what seems to be missing may be there.
+    failed: AtomicBool,
+}
 
 impl Drop for File {
     fn drop(&mut self) {
-        let db = self.0.take();
+        let db = self.db.take();
         if let Err(error) = guarded(|| {
             drop(db);
             Ok(())
@@ -71,13 +76,16 @@ impl File {
         let path = directory.join(FILE);
         let mut builder = Database::builder();
         builder.set_cache_size(CACHE_BYTES);
-        let file = File(Some(guarded(|| builder.create(path).map_err(wrong))?));
+        let file = File {
+            db: Some(guarded(|| builder.create(path).map_err(wrong))?),
+            failed: AtomicBool::new(false),
+        };
         // Makes the table, so that reading never misses it.
         file.commit(&[], Durability::Immediate)?;
         Ok(file)
     }
     fn with<T>(&self, deed: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, Error> {
-        let Some(db) = &self.0 else {
+        let Some(db) = &self.db else {
             return Err(wrong(redb::Error::DatabaseAlreadyOpen));
         };
         guarded(|| deed(db))
@@ -88,6 +96,14 @@ impl File {
             let table = reading.open_table(TABLE).map_err(wrong)?;
             let value = table.get(key).map_err(wrong)?;
             Ok(value.map(|value| value.value().to_vec()))
+        })
+    }
+    /// The rows read; none, with a warning, if the file failed.
+    fn read<T: Default>(&self, answer: Result<T, Error>) -> T {
+        answer.unwrap_or_else(|error| {
+            self.failed.store(true, Ordering::Relaxed);
+            tracing::warn!(%error, "cannot read the index");
+            T::default()
         })
     }
     fn commit(&self, rows: &[Row], durability: Durability) -> Result<(), Error> {
@@ -124,14 +140,6 @@ impl File {
     }
 }
 
-/// The rows read; none, with a warning, if the file failed.
-fn read<T: Default>(answer: Result<T, Error>) -> T {
-    answer.unwrap_or_else(|error| {
-        tracing::warn!(%error, "cannot read the index");
-        T::default()
-    })
-}
-
 impl Rows {
     /// No rows, in memory.
     pub(crate) fn none() -> Rows {
@@ -156,9 +164,16 @@ impl Rows {
             Rows::File,
         )
     }
+    /// Whether an answer was empty because the file could not be read.
+    pub(crate) fn failed(&self) -> bool {
+        match self {
+            Rows::File(file) => file.failed.load(Ordering::Relaxed),
+            Rows::Memory(_) => false,
+        }
+    }
     pub(crate) fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         match self {
-            Rows::File(file) => read(file.get(key)),
+            Rows::File(file) => file.read(file.get(key)),
             Rows::Memory(map) => map.get(key).cloned(),
         }
     }
@@ -185,7 +200,7 @@ impl Rows {
             return Vec::new();
         }
         match self {
-            Rows::File(file) => read(file.last(start, end, limit)),
+            Rows::File(file) => file.read(file.last(start, end, limit)),
             Rows::Memory(map) => map
                 .range::<[u8], _>((Bound::Included(start), Bound::Excluded(end)))
                 .rev()
@@ -200,7 +215,7 @@ impl Rows {
             return Vec::new();
         }
         match self {
-            Rows::File(file) => read(file.values(start, end)),
+            Rows::File(file) => file.read(file.values(start, end)),
             Rows::Memory(map) => map
                 .range::<[u8], _>((Bound::Included(start), Bound::Excluded(end)))
                 .map(|(_, value)| value.clone())

@@ -5,8 +5,7 @@
 //! 2. While it runs, the same key is answered with `conflict`; afterwards with the stored answer
 //!    and the header `idempotency-replayed: true`.
 //! 3. The same key with another request is refused. A fault of the node (5xx) is forgotten, so that
-//!    trying again tries again.
-//!
+//!    trying again tries again; so is an answer of which a part is one ([`Passing`]).
 //! 4. What a reader may ask with a `POST` changes nothing, and is answered anew each time.
 //!
 //! Keys are kept in memory, as many as [`answers`] says. State that must survive a restart is
@@ -26,6 +25,8 @@ use axum::http::{HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) use answers::Keys;
 
@@ -33,6 +34,18 @@ pub(crate) use answers::Keys;
 pub(crate) const HEADER: &str = "idempotency-key";
 /// Characters of a key.
 pub(crate) const LENGTH: RangeInclusive<usize> = 8..=64;
+
+/// Lets the deed say that its answer is not the last word on it: a part of it may do better when it
+/// is asked for again.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Passing(Arc<AtomicBool>);
+
+impl Passing {
+    /// Says so.
+    pub(crate) fn tell(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// The middleware.
 pub(crate) async fn once(
@@ -55,10 +68,12 @@ pub(crate) async fn once(
         Found::Before(answer) => return Ok(replayed(answer)),
         Found::Fresh(taken) => taken,
     };
-    let request = Request::from_parts(parts, Body::from(bytes));
+    let mut request = Request::from_parts(parts, Body::from(bytes));
+    let passing = Passing::default();
+    request.extensions_mut().insert(passing.clone());
     let running = tokio::spawn(async move {
         let response = next.run(request).await;
-        if response.status().is_server_error() {
+        if response.status().is_server_error() || passing.0.load(Ordering::Relaxed) {
             return Ok(response);
         }
         let size = response.body().size_hint().exact();
@@ -121,8 +136,7 @@ mod tests {
     use axum::{Router, middleware};
     use hyper::service::Service as _;
     use hyper_util::service::TowerToHyperService;
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     async fn ask(routes: &Router, place: &str) -> (u16, usize) {
         let request = Request::post(place).header(HEADER, "key-0001");

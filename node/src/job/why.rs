@@ -260,6 +260,8 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
         | Seen::Proposed
         | Seen::Contract => return None,
     };
-    let all = core.state().validators().members().len();
-    Some((core.host().promises(&entry).len(), all))
+    let set = core.state().validators();
+    let promises = core.host().promises(&entry).into_iter();
+    let now = promises.filter(|promise| set.get(&promise.validator).is_some());
+    Some((now.count(), set.members().len()))
 }

@@ -206,8 +206,8 @@ impl Inner {
             let waiting = self.store.waiting();
             let decided = self.body.query(move |core| {
                 let is_decided = |id: &EntryId| core.host().entry_height(id).is_some();
-                let decided = waiting.into_iter().filter(|(_, id)| is_decided(id));
-                decided.map(|(key, _)| key).collect::<Vec<_>>()
+                let decided = waiting.into_iter().filter(|(_, id, _)| is_decided(id));
+                decided.map(|(key, ..)| key).collect::<Vec<_>>()
             });
             let decided = decided.await.map_err(gone)?;
             decided.iter().for_each(|key| self.store.decided(key));
@@ -224,7 +224,9 @@ impl Inner {
     async fn serve(&self, batch: Vec<Waiting>) {
         let wanted: Vec<(AccountId, Credits)> =
             batch.iter().map(|w| (w.wish.to, w.wish.amount)).collect();
-        let looked = self.body.query(move |core| look(core, &wanted)).await;
+        let waiting = self.store.waiting();
+        let looked = self.body.query(move |core| look(core, &wanted, &waiting));
+        let looked = looked.await;
         let look = match looked.map_err(gone).and_then(|look| look) {
             Ok(look) => look,
             Err(error) => return batch.into_iter().for_each(|w| tell(w, Err(error.clone()))),
@@ -346,11 +348,19 @@ fn tell(waiting: Waiting, answer: Answer<SignedEntry>) {
 }
 
 /// A transfer that the ledger might accept only later is refused at once: a user would wait for
-/// nothing. Those of a batch are paid from one balance.
-fn look(core: &Core, wanted: &[(AccountId, Credits)]) -> Answer<Look> {
+/// nothing. Those of a batch are paid from one balance, and so are those that wait for a block.
+fn look(
+    core: &Core,
+    wanted: &[(AccountId, Credits)],
+    waiting: &[(TransferKey, EntryId, Credits)],
+) -> Answer<Look> {
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;
     let mut free = spendable(state, &account);
+    let on_the_way = |id: &EntryId| core.host().entry_height(id).is_none();
+    for (_, _, amount) in waiting.iter().filter(|(_, id, _)| on_the_way(id)) {
+        free = free.saturating_sub(*amount);
+    }
     let mut flaw = |(to, amount): &(AccountId, Credits)| {
         if state.account(to).is_none() {
             return Some(unknown_account(to));

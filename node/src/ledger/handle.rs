@@ -5,7 +5,7 @@ use super::proof::is_of;
 use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{Balance, CloseRequest, ClosedAccount, Entries, Movement, Signed};
-use crate::backend::failure::{no_account, not_found, unknown_account};
+use crate::backend::failure::{gone, no_account, not_found, unknown_account};
 use crate::backend::{NodeBackend, wall_ms};
 use crate::market::class_name;
 use crate::node::handle::stale;
@@ -73,7 +73,8 @@ impl NodeBackend {
     /// Closes this node's account, and tells what it moved: the last posting of the block between
     /// the two.
     pub async fn close_account(&self, request: CloseRequest) -> Answer<ClosedAccount> {
-        self.acknowledges()?;
+        // It may be closed already: a halt does not say that nothing was done.
+        self.parts.body.acknowledges().map_err(gone)?;
         let account = self.query(|core| core.account().ok_or_else(no_account));
         let (account, to) = (account.await??, request.to);
         let (entry, height) = self.on_the_ledger(Command::CloseAccount(to)).await?;

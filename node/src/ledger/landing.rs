@@ -18,8 +18,12 @@ use gridbay_protocol::ids::EntryId;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
+
+/// From one question that had no answer to the next.
+const AGAIN: Duration = Duration::from_millis(20);
 
 /// The height of an entry's block; `None` if it is in none and its time is over.
 type Landed = Option<u64>;
@@ -87,25 +91,36 @@ impl Landing {
                     false => new,
                 }
             };
-            if !wanted.is_empty() {
-                self.look(body, wanted).await;
+            if !wanted.is_empty() && !self.look(body, &wanted).await {
+                // The core is busy: it is asked again soon, and not only after its next block.
+                tokio::time::sleep(AGAIN).await;
+                self.all().new.extend(wanted);
+                self.came.notify_one();
             }
         }
     }
 
-    async fn look(&self, body: &BodyHandle, wanted: Vec<EntryId>) {
+    /// Looks for entries once; false if the core did not answer.
+    async fn look(&self, body: &BodyHandle, wanted: &[EntryId]) -> bool {
+        let wanted = wanted.to_vec();
         let looked = body.query(move |core| {
             let landed = |id: EntryId| (id, core.host().entry_height(&id));
             let landed: Vec<_> = wanted.into_iter().map(landed).collect();
-            (landed, core.state().height())
+            // Read after the entries: a failure while they were looked for counts.
+            let now = core.host().knows_entries().then(|| core.state().height());
+            (landed, now)
         });
-        // A core that is busy is asked again after the next block.
         let Ok((landed, now)) = looked.await else {
-            return;
+            return false;
         };
+        // One that halted meanwhile has no index.
+        if body.acknowledges().is_err() {
+            return true;
+        }
         let mut all = self.all();
         for (entry, height) in landed {
-            let over = all.waiting.get(&entry).is_some_and(|w| w.until <= now);
+            let over = |w: &Waiting| now.is_some_and(|now| w.until <= now);
+            let over = all.waiting.get(&entry).is_some_and(over);
             if (height.is_some() || over)
                 && let Some(waiting) = all.waiting.remove(&entry)
             {
@@ -115,6 +130,7 @@ impl Landing {
                 }
             }
         }
+        true
     }
 }
 

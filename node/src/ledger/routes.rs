@@ -10,9 +10,9 @@ use crate::api::extract::{Body, FEW, Lines, Listed, Params, Place, Reply, Whole,
 use crate::api::page::Asked;
 use crate::api::{ApiError, idempotency};
 use crate::backend::Node;
-use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
+use axum::{Extension, Json};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
 use serde::Deserialize;
@@ -116,11 +116,19 @@ async fn transfer(
 async fn transfers(
     State(node): State<Node>,
     headers: HeaderMap,
+    passing: Option<Extension<idempotency::Passing>>,
     Body(request): Body<TransfersRequest>,
 ) -> Reply<Vec<TransferOutcome>> {
     let key = headers.get(idempotency::HEADER);
     let key = key.and_then(|key| key.to_str().ok());
-    node.transfers(key, request).await.map(Json)
+    let outcomes = node.transfers(key, request).await?;
+    let mut errors = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
+    if errors.any(|error| error.code.status().is_server_error())
+        && let Some(Extension(passing)) = passing
+    {
+        passing.tell();
+    }
+    Ok(Json(outcomes))
 }
 
 async fn close(

@@ -38,13 +38,17 @@ impl NodeBackend {
         key: Option<String>,
         request: TransferRequest,
     ) -> Answer<Transferred> {
-        self.acknowledges()?;
+        let key = key.map(|text| TransferKey::of(&text));
+        self.pay(key, request).await
+    }
+
+    async fn pay(&self, key: Option<TransferKey>, request: TransferRequest) -> Answer<Transferred> {
         if request.amount == Credits::ZERO {
             return Err(usage("a transfer of nothing", "name an amount above zero"));
         }
         let repeats = key.is_some();
         let key = match key {
-            Some(text) => TransferKey::of(&text),
+            Some(key) => key,
             // Nobody can repeat it: any key will do.
             None => TransferKey(Hash32(
                 random().map_err(|error| internal("no fresh randomness", error))?,
@@ -52,8 +56,10 @@ impl NodeBackend {
         };
         let body = body_of(&key, &request);
         let kept = match self.parts.transfers.get(&key) {
+            // It may be done: that the node has halted does not say that nothing was.
             Some(kept) => self.send_again(kept, &body).await?,
             None => {
+                self.acknowledges()?;
                 let wish = Wish {
                     key,
                     repeats,
@@ -73,8 +79,7 @@ impl NodeBackend {
     }
 
     /// Makes many transfers, each for itself; answers once the last one is on the ledger or
-    /// refused. The place of a transfer in the list makes its idempotency key from that of the
-    /// request.
+    /// refused. A transfer's key follows from that of the request and its place in the list.
     pub async fn transfers(
         &self,
         key: Option<&str>,
@@ -84,10 +89,10 @@ impl NodeBackend {
             let why = format!("{} transfers in a request", request.transfers.len());
             return Err(usage(why, format!("name 1 to {TRANSFERS}")));
         }
-        let all = request.transfers.into_iter().enumerate();
+        let all = (0u64..).zip(request.transfers);
         let each = all.map(async |(n, transfer)| {
-            let key = key.map(|key| format!("{key}/{n}"));
-            match self.transfer(key, transfer).await {
+            let key = key.map(|key| TransferKey::of_item(key, n));
+            match self.pay(key, transfer).await {
                 Ok(done) => TransferOutcome {
                     done: Some(done),
                     error: None,

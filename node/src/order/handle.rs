@@ -10,7 +10,7 @@ use crate::api::types::{
     JobId, JobRecord, JobRequest, JobWorth, Prospect, Quote, Relays, Want, Wish,
 };
 use crate::api::{ApiError, ErrorCode};
-use crate::backend::failure::{internal, no_account, usage};
+use crate::backend::failure::{gone, internal, no_account, usage};
 use crate::backend::{NodeBackend, wall_ms};
 use crate::buy;
 use crate::job::handle::find;
@@ -77,8 +77,12 @@ impl NodeBackend {
     ) -> Answer<JobRecord> {
         let now_ms = wall_ms();
         let project = self.project_for(actor, &request, now_ms)?;
-        self.acknowledges()?;
         let key = order_key(&id)?;
+        match self.parts.orders.holds(&key) {
+            // It was taken: that the node has halted since does not say that nothing was done.
+            true => self.parts.body.acknowledges().map_err(gone)?,
+            false => self.acknowledges()?,
+        }
         let mark = mark(&request)?;
         if self.known_as(key, mark).await? {
             return self.seen(actor, id).await;

@@ -59,6 +59,11 @@ impl OrderStore {
         Ok(records)
     }
 
+    /// Whether an order was kept.
+    pub fn holds(&self, order: &OrderKey) -> bool {
+        self.order(order).join("record").exists()
+    }
+
     /// Keeps a record durably.
     pub fn save(&self, order: &OrderKey, record: &[u8]) -> io::Result<()> {
         let folder = self.order(order);

@@ -24,7 +24,7 @@ impl Host {
         self.blocks.append(&mut *self.disk, &decided)?;
         let effects = Arc::clone(delta.effects());
         self.state.commit(delta);
-        self.index.add(&block, &effects);
+        self.index.add(&block, &effects)?;
         let height = self.state.height();
         self.end_height(height);
         for item in &block.block().evidence {

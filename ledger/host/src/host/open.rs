@@ -73,7 +73,7 @@ fn repeat(state: &mut State, index: &mut Index, decided: DecidedBlock) -> Result
     let block = CheckedBlock::check(&state.network(), decided.block.clone(), |_, _| None)
         .map_err(|e| refused(&e))?;
     let delta = state.execute(&block).map_err(|e| refused(&e))?;
-    index.add(&block, delta.effects());
+    index.add(&block, delta.effects())?;
     state.commit(delta);
     Ok(())
 }

@@ -27,7 +27,7 @@ use crate::mempool::{Given, Mempool};
 use crate::message::{Acknowledgement, HostMessage};
 use gridbay_ledger::State;
 use gridbay_protocol::ids::EntryId;
-use gridbay_protocol::receipt::{Receipt, SignedReceipt};
+use gridbay_protocol::receipt::{Receipt, ReceiptError, SignedReceipt};
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
 
@@ -96,7 +96,9 @@ impl Host {
     /// Tells peers of the promises of this step, in batches by peer.
     pub(super) fn flush_promises(&mut self) {
         let mut given = std::mem::take(&mut self.given);
-        given.sort_by_key(|(peer, given)| (*peer, !given.opening, given.height));
+        given.sort_by_key(|(peer, given)| (*peer, !given.opening, given.height, given.entry));
+        // A peer may send one entry many times in a message: it has one answer.
+        given.dedup();
         for alike in given.chunk_by(|a, b| a.0 == b.0 && a.1.opening == b.1.opening) {
             match alike[0].1.opening {
                 true => self.send_receipts(alike),
@@ -132,7 +134,12 @@ impl Host {
                 continue;
             }
             let network = self.state.network();
-            let right = signed.verify(&network, self.state.validators()).is_ok();
+            let verified = signed.verify(&network, self.state.validators());
+            // One that has just left the set is no offender.
+            if let Err(ReceiptError::Stranger(_)) = verified {
+                continue;
+            }
+            let right = verified.is_ok();
             if !right {
                 return self.penalise(from, Offence::Signature);
             }

@@ -50,9 +50,14 @@ impl Host {
     pub fn block_height(&self, block: &BlockId) -> Option<u64> {
         self.index.block(block)
     }
-    /// Height of the block that an entry took effect in.
+    /// Height of the block that an entry took effect in, as far as it is known.
     pub fn entry_height(&self, entry: &EntryId) -> Option<u64> {
         self.index.entry(entry)
+    }
+    /// Whether an entry without a height took effect in no block so far: the index could be read,
+    /// and holds all blocks.
+    pub fn knows_entries(&self) -> bool {
+        self.index.is_whole() && self.index.applied() == self.state.height()
     }
     /// The history of an account in blocks before height `before` (`u64::MAX` for all), latest
     /// first; at most `limit` and [`crate::limits::HISTORY_ROWS`] lines.

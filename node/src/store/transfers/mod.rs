@@ -16,9 +16,10 @@ use book::Book;
 use gridbay_host::Fault;
 use gridbay_host::disk::{Disk, RealDisk};
 use gridbay_protocol::codec;
-use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{EntryId, Hash32};
 use gridbay_protocol::limits::ENTRY_BYTES;
+use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
@@ -40,6 +41,14 @@ impl TransferKey {
         let hash = blake3::derive_key("gridbay/transfer-key/1", text.as_bytes());
         TransferKey(Hash32(hash))
     }
+
+    /// Of a place in the list that a request under an idempotency key names: no request of a single
+    /// transfer has it, whatever its key.
+    pub fn of_item(text: &str, place: u64) -> TransferKey {
+        let item = [&place.to_be_bytes(), text.as_bytes()].concat();
+        let hash = blake3::derive_key("gridbay/transfer-item/1", &item);
+        TransferKey(Hash32(hash))
+    }
 }
 
 /// A transfer to keep.
@@ -56,9 +65,16 @@ pub struct Transfer {
 /// A key by the last height of its entry.
 type End = (u64, TransferKey);
 
+/// An entry that is kept.
+#[derive(Debug)]
+struct Kept {
+    entry: SignedEntry,
+    id: EntryId,
+}
+
 #[derive(Debug, Default)]
 struct Known {
-    entries: BTreeMap<TransferKey, SignedEntry>,
+    entries: BTreeMap<TransferKey, Kept>,
     ends: BTreeSet<End>,
     /// Those of `ends` whose entries wait.
     waiting: BTreeSet<End>,
@@ -133,7 +149,8 @@ impl TransferStore {
 
     /// The entry of a key.
     pub fn get(&self, key: &TransferKey) -> Option<SignedEntry> {
-        self.lock().known.entries.get(key).cloned()
+        let known = &self.lock().known;
+        known.entries.get(key).map(|kept| kept.entry.clone())
     }
 
     /// Keeps transfers, durably and together; a key that has an entry keeps that. Blocks.
@@ -165,11 +182,18 @@ impl TransferStore {
         WAITING.saturating_sub(known.waiting.len())
     }
 
-    /// The entries that wait, in the order in which they lapse.
-    pub fn waiting(&self) -> Vec<(TransferKey, EntryId)> {
+    /// The entries that wait, in the order in which they lapse, with what they move.
+    pub fn waiting(&self) -> Vec<(TransferKey, EntryId, Credits)> {
         let known = &self.lock().known;
         let waiting = known.waiting.iter();
-        let entry = |(_, key): &End| Some((*key, known.entries.get(key)?.id()));
+        let entry = |(_, key): &End| {
+            let kept = known.entries.get(key)?;
+            let amount = match &kept.entry.entry.body {
+                EntryBody::Transfer { amount, .. } => *amount,
+                _ => Credits::ZERO,
+            };
+            Some((*key, kept.id, amount))
+        };
         waiting.filter_map(entry).collect()
     }
 
@@ -228,7 +252,7 @@ impl Inner {
         if self.book.is_long(known.entries.len()) {
             let lasting = known.entries.iter();
             let lasting = lasting.filter(|(key, _)| !known.passing.contains(key));
-            let lines = lasting.map(|(key, entry)| (*key, Some(entry)));
+            let lines = lasting.map(|(key, kept)| (*key, Some(&kept.entry)));
             if let Err(error) = self.book.rewrite(lines) {
                 tracing::warn!(%error, "the file of transfers is not made shorter");
             }
@@ -238,14 +262,15 @@ impl Inner {
 
 impl Known {
     fn end(&self, key: &TransferKey) -> Option<End> {
-        let entry = self.entries.get(key)?;
-        Some((entry.entry.valid_until, *key))
+        let kept = self.entries.get(key)?;
+        Some((kept.entry.entry.valid_until, *key))
     }
     fn insert(&mut self, key: TransferKey, entry: SignedEntry) {
         let end = (entry.entry.valid_until, key);
         self.ends.insert(end);
         self.waiting.insert(end);
-        self.entries.insert(key, entry);
+        let id = entry.id();
+        self.entries.insert(key, Kept { entry, id });
     }
     fn remove(&mut self, key: &TransferKey) {
         if let Some(end) = self.end(key) {
@@ -276,7 +301,7 @@ impl Known {
 mod tests {
     use super::*;
     use gridbay_host::disk::{FaultPlan, MemDisk};
-    use gridbay_protocol::entry::{Entry, EntryBody};
+    use gridbay_protocol::entry::Entry;
     use gridbay_protocol::ids::{AccountId, NetworkId};
     use gridbay_protocol::keys::SecretKey;
 
