@@ -21,6 +21,7 @@ export async function run({ report, market, browsing }) {
 	};
 	const search = (page) => pages(page, page.url(), look).then((all) => `${all.length} pages`);
 	await at('b1', 'a job is submitted by keys alone', submitted);
+	await at('b1', 'a job with a file is sent to the auction', brought);
 	await at('b1', 'credits are transferred once they were reviewed', transferred);
 	await at('v1', 'offers are set by their form', set);
 	await at('b1', 'nodes are booked ahead', booked);
@@ -89,6 +90,35 @@ async function submitted(page, market) {
 	});
 	ensure(Number(ended.paid) > 0, 'it ran for nothing');
 	ensure(Number(ended.paid) <= Number(most), `it paid ${ended.paid}, told were ${most}`);
+}
+
+// The way that is chosen before anybody chooses one, with a file that the job prints.
+async function brought(page, market) {
+	const [file, text] = ['page-data.txt', `brought along at ${Date.now()}`];
+	const before = market.gridbay('b1', 'job', 'list', '--all').length;
+	await open(page, '/submit');
+	ensure(await page.getByRole('radio', { name: /^Auction/ }).isChecked(), 'it is no auction');
+	await fill(page, { Command: `cat ${file}`, Nodes: '1', 'Time, at most': '1m', Name: 'by-auction' });
+	await fill(page, { 'Most per node-hour': '9' });
+	await page.getByLabel('Class', { exact: true }).selectOption('small');
+	const data = { name: file, mimeType: 'text/plain', buffer: Buffer.from(text) };
+	await page.getByLabel('File', { exact: true }).setInputFiles(data);
+	await button(page, 'Check');
+	await page.getByText(`Goes along: ${file}`).waitFor();
+	ensure(market.gridbay('b1', 'job', 'list', '--all').length === before, 'a check sent it');
+	await button(page, 'Submit by-auction');
+	await page.waitForURL(/\/jobs\/[0-9a-f]{16}$/);
+	const id = page.url().slice(-16);
+	same(job(market, id), { name: 'by-auction', class: 'small', seconds: 60, argv: ['cat', file] });
+	const { mechanism } = job(market, id).how;
+	ensure(mechanism === 'ausubel', `it is sold by ${mechanism}`);
+	const ended = await until('it is done', 60, () => {
+		const record = job(market, id);
+		return record.state === 'done' && record;
+	});
+	await page.reload();
+	await page.getByRole('log').getByText(text).waitFor();
+	ensure(Number(ended.paid) > 0, 'it ran for nothing');
 }
 
 async function transferred(page, market) {
