@@ -95,8 +95,10 @@ export async function asked(page, path, form) {
 	});
 }
 
-// The kind of an address: `/jobs/<id>` is one, and so is `/seller/offers/<n>/withdraw`.
-export const kind = (path) => path.replace(/[0-9a-f]{8,}/g, '*').replace(/\/\d+(?=\/)/g, '/*');
+// The kind of an address: `/jobs/<id>` is one, and so are `/seller/offers/<n>/withdraw` and the
+// questions about any project.
+export const kind = (path) => path.replace(/[0-9a-f]{8,}/g, '*').replace(/\/\d+(?=\/)/g, '/*')
+	.replace(/^\/projects\/[^/]+(?=\/(bounds|members))/, '/projects/*');
 
 // Addresses of all pages that links lead to, a few of each kind: `/jobs/<id>` is one kind.
 // `look` gets each of them while it is open.

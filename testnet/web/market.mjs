@@ -1,24 +1,24 @@
-// A local market of real nodes: one validator that sells, whose ledger has a past, and a buyer.
+// A local market of real nodes: one validator that sells, whose ledger may have a past, and a buyer.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const RUN = 'web';
-
 export class Market {
 	#testnet;
 	#folder;
+	#name;
 	#nodes;
 	#ours;
 
 	// `running` is what `up --config-out` wrote of one that runs already.
-	constructor(testnet, folder, { payments, bids }, running) {
+	constructor(testnet, folder, { name = 'web', payments = 0, bids = 0 }, running) {
 		this.#testnet = testnet;
 		this.#folder = folder;
+		this.#name = name;
 		this.#ours = !running;
-		const file = running ?? join(folder, 'market.json');
-		const words = ['up', '--name', RUN, '--nodes', '1', '--buyers', '1', '--web', '--detach'];
+		const file = running ?? join(folder, `${name}.json`);
+		const words = ['up', '--name', name, '--nodes', '1', '--buyers', '1', '--web', '--detach'];
 		words.push('--payments', `${payments}`, '--bids', `${bids}`, '--timeout', '600');
 		if (this.#ours) this.#run([...words, '--config-out', file]);
 		const { nodes } = JSON.parse(readFileSync(file));
@@ -51,7 +51,7 @@ export class Market {
 		return this.gridbay(node, 'web', '--scope', scope).url;
 	}
 	end() {
-		if (this.#ours) this.#run(['down', '--name', RUN]);
+		if (this.#ours) this.#run(['down', '--name', this.#name]);
 	}
 }
 

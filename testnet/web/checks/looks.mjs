@@ -1,5 +1,5 @@
-// Every page that a link leads to, and those behind questions: how fast, how large, how still, how usable, at three widths, in
-// light and dark.
+// Every page that a link leads to, with something on it, and those behind questions and of auctions
+// of each kind: how fast, how large, how still, how usable, at three widths, in light and dark.
 
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
@@ -8,33 +8,70 @@ import { asked, pages, tokenOf } from '../browsing.mjs';
 import { ensure } from '../report.mjs';
 import { MORE, ahead } from './asked.mjs';
 import { held } from './leases.mjs';
+import { ASKED, SAYS, clinched, ended, kinds, traded } from './traded.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const BYTES = 150_000;
 const ANSWER_MS = 200;
 const ROUNDS = 5;
 const SHIFT = 0.01;
+const SHORT = ['boundary', 'share'];
 const WIDTHS = [390, 1280, 1920];
 
 export async function run(all) {
-	await all.report.check('there are a lease and a calendar to look at', async () => {
-		await held(all.market);
-		await ahead(all.market);
+	const { market, report } = all;
+	await report.check('there is something of everything to look at', async () => {
+		await held(market);
+		await ahead(market);
+		await traded(market);
 	});
+	let few = [];
+	await report.check('there are auctions of each kind, and a small one', async () => {
+		few = await auctions(all);
+	});
+	for (const [{ browsing }, ask] of few) await named({ ...all, browsing }, 'b1', ask);
 	for (const node of ['b1', 'v1']) {
 		let asks = [];
-		await all.report.check(`${node}: every link leads to a page`, () =>
-			all.browsing.signedIn(node, {}, async (page) => {
-				asks = (await pages(page, page.url())).map((path) => ({ path }));
-				return `${asks.length} pages`;
-			}));
-		for (const ask of [...asks, ...MORE[node]]) {
-			const path = ask.path.replace(/[0-9a-f]{8,}/g, '*');
-			const how = `${node} ${ask.form ? 'POST ' : ''}${path}`;
-			const name = ask.as ? `${how}, ${ask.as}` : how;
-			if (name.includes(all.named)) await all.report.check(name, () => looks(all, node, ask));
-		}
+		await report.check(`${node}: every link leads to a page`, async () => {
+			asks = await linked(all, node);
+			return `${asks.length} pages`;
+		});
+		for (const ask of [...asks, ...MORE[node], ...ASKED[node]]) await named(all, node, ask);
 	}
+	await report.check('what was traded ends', () => ended(market));
+}
+
+// Looks at a page, if it is one of those that are wanted.
+async function named(all, node, ask) {
+	const path = ask.path.replace(/[0-9a-f]{8,}/g, '*');
+	const how = `${node} ${ask.form ? 'POST ' : ''}${path}`;
+	const name = ask.as ? `${how}, ${ask.as}` : how;
+	if (name.includes(all.named)) await all.report.check(name, () => looks(all, node, ask));
+}
+
+// The pages that links lead to, with what they must say.
+async function linked({ browsing }, node) {
+	const paths = await browsing.signedIn(node, {}, (page) => pages(page, page.url()));
+	const missed = Object.keys(SAYS[node]).filter((path) => !paths.includes(path));
+	ensure(!missed.length, `no link leads to ${missed}`);
+	return paths.map((path) => ({ path, says: SAYS[node][path] }));
+}
+
+// Where auctions of each kind are, and one of few bidders. In short, kinds whose pages differ.
+async function auctions({ market, browsing, quick, quiet }) {
+	const plain = (id, kind, says) => ({ path: `/auctions/${id}`, as: kind, says });
+	const verified = (id, kind) =>
+		({ path: `/auctions/${id}?verify=1`, as: `${kind}, verified`, says: 'computed anew' });
+	const all = [];
+	for (const [kind, id] of kinds(market)) {
+		if (quick && !SHORT.includes(kind)) continue;
+		all.push([{ browsing }, plain(id, kind)], [{ browsing }, verified(id, kind)]);
+	}
+	const still = quiet();
+	const id = await clinched(still.market);
+	const few = 'of few bidders';
+	all.push([still, plain(id, few, ['Price/h', 'Wanted'])], [still, verified(id, few)]);
+	return all;
 }
 
 async function looks({ browsing, out, quick }, node, ask) {
@@ -78,7 +115,10 @@ async function open(page, { path, form, status = 200, says }, token) {
 		answer = await page.goto(url);
 	}
 	ensure(answer.status() === status, `it answers ${answer.status()} and not ${status}`);
-	if (says) await page.locator('main').getByText(says).first().waitFor({ timeout: 5_000 });
+	for (const text of [says ?? []].flat()) {
+		const seen = page.locator('main').getByText(text).locator('visible=true').first();
+		await seen.waitFor({ timeout: 5_000 });
+	}
 }
 
 function send({ url, fields }) {
@@ -140,13 +180,15 @@ async function keyboard(page, again) {
 	await page.addInitScript(() => { window.EventSource = EventTarget; });
 	await again();
 	const usable = 'a[href], button, input:not([type=hidden]), select, textarea, summary';
-	const wanted = await page.locator(usable).evaluateAll((all) =>
+	// The key leads to one radio button of a group; the arrows lead to the others.
+	const wanted = new Map(await page.locator(usable).evaluateAll((all) =>
 		all.filter((el) => el.checkVisibility() && !el.disabled).map((el, n) => {
-			el.dataset.reached = `${n}`;
-			return `${n} ${el.outerHTML.slice(0, 80)}`;
-		}));
+			const group = `radio ${[...document.forms].indexOf(el.form)} ${el.name}`;
+			el.dataset.reached = el.type === 'radio' ? group : `${n}`;
+			return [el.dataset.reached, el.outerHTML.slice(0, 80)];
+		})));
 	const reached = new Set();
-	for (let n = 0; n < 3 * wanted.length + 10 && reached.size < wanted.length; n++) {
+	for (let n = 0; n < 3 * wanted.size + 10 && reached.size < wanted.size; n++) {
 		await page.keyboard.press('Tab');
 		const at = await page.evaluate(() => {
 			const el = document.activeElement, style = getComputedStyle(el);
@@ -157,12 +199,7 @@ async function keyboard(page, again) {
 		ensure(at.seen, `focus does not show: ${at.html}`);
 		reached.add(at.n);
 	}
-	const radios = new Set(await page.locator('input[type=radio]').evaluateAll((all) =>
-		all.map((el) => el.dataset.reached)));
-	const missed = wanted.filter((one) => {
-		const n = one.split(' ')[0];
-		return !reached.has(n) && !radios.has(n);
-	});
+	const missed = [...wanted].filter(([one]) => !reached.has(one)).map(([, html]) => html);
 	ensure(!missed.length, `the tab key does not reach ${missed}`);
 	return `${reached.size} by keyboard`;
 }
