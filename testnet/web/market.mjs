@@ -1,4 +1,4 @@
-// A local market of real nodes: one validator that sells, whose ledger may have a past, and a buyer.
+// A local market of real nodes: a validator that sells, whose ledger may have a past, and a buyer.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

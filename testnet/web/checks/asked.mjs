@@ -1,5 +1,5 @@
-// Pages that no link leads to: answers to questions, by address or by a form, and failures. The node
-// works most for these. `says` is what tells that the page is the one that is meant.
+// Pages that no link leads to: answers to questions, by address or by a form, and failures. The
+// node works most for these. `says` is what tells that the page is the one that is meant.
 
 import { until } from '../report.mjs';
 

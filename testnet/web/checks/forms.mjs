@@ -98,8 +98,8 @@ async function brought(page, market) {
 	const before = market.gridbay('b1', 'job', 'list', '--all').length;
 	await open(page, '/submit');
 	ensure(await page.getByRole('radio', { name: /^Auction/ }).isChecked(), 'it is no auction');
-	await fill(page, { Command: `cat ${file}`, Nodes: '1', 'Time, at most': '1m', Name: 'by-auction' });
-	await fill(page, { 'Most per node-hour': '9' });
+	await fill(page, { Command: `cat ${file}`, Nodes: '1', 'Time, at most': '1m' });
+	await fill(page, { Name: 'by-auction', 'Most per node-hour': '9' });
 	await page.getByLabel('Class', { exact: true }).selectOption('small');
 	const data = { name: file, mimeType: 'text/plain', buffer: Buffer.from(text) };
 	await page.getByLabel('File', { exact: true }).setInputFiles(data);
