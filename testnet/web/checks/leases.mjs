@@ -4,9 +4,10 @@ import { until } from '../report.mjs';
 
 const NAME = 'page-cluster';
 
-// A cluster of the buyer that runs; the one that there is, if there is one.
+// A cluster of the buyer that runs; the one that there is, if there is one. It is of the class that
+// has room for another order: the whole past fills the other one with bids of invited accounts.
 export async function held(market) {
-	const words = ['cluster', 'new', '--buy', '--class', 'large', '--nodes', '1', '--time', '30m'];
+	const words = ['cluster', 'new', '--buy', '--class', 'small', '--nodes', '1', '--time', '30m'];
 	const own = market.gridbay('b1', 'cluster', 'list').find(({ name }) => name === NAME);
 	const { id } = own ?? market.gridbay('b1', ...words, '--name', NAME, '--detach');
 	const state = () => market.gridbay('b1', 'cluster', 'show', id).state;
