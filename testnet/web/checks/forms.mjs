@@ -227,7 +227,7 @@ async function withdrawn(page, market) {
 async function drained(page, market) {
 	const state = () => market.gridbay('v1', 'node', 'status').state;
 	const onSale = () => market.gridbay('v1', 'offer', 'list')
-		.filter(({ own, on_sale }) => own && on_sale).length;
+		.filter(({ own, on_sale, withdrawn }) => own && on_sale && !withdrawn).length;
 	const before = onSale();
 	ensure(before > 0, 'it sells nothing');
 	await open(page, '/seller');

@@ -121,7 +121,9 @@ export async function clinched(market) {
 	const bids = BIDS.map(([nodes, most]) => run(market, `bid-${most}`, '--array', `${nodes}`,
 		'--max-price', `${most}`, '--anyway', '--time', '10m', '--', 'sleep', '600'));
 	const { id } = await until('three bids meet in an auction', 60, few);
-	for (const { id } of bids) market.gridbay('b1', 'job', 'cancel', id);
+	for (const bid of bids) market.gridbay('b1', 'job', 'cancel', bid.id);
+	await until('the bids end', 30, () =>
+		!market.gridbay('b1', 'job', 'list').some((one) => bids.some((bid) => bid.id === one.id)));
 	return id;
 }
 
