@@ -91,7 +91,8 @@ class Executor(_Base):
         """`want` says how nodes are bought, each job's number of them is up to `ranks`.
 
         `modules` are those of one's own that functions come from: they travel along. `patience` is
-        how many seconds a job may take from its order to its end. `project` pays for the jobs.
+        how many seconds a job may take from its order to its end: one that takes longer is
+        cancelled, and its calls end with `TimeoutError`. `project` pays for the jobs.
         """
         for module in modules:
             cloudpickle.register_pickle_by_value(module)
@@ -265,7 +266,7 @@ class Executor(_Base):
         job = record["id"]
         with self._lock:
             self._jobs.append(job)
-        record = jobs.wait(job, timeout=self._patience)
+        record = self._waited(job)
         brought = {f["rank"]: f["bytes"] for f in record["files"] if f["path"] == _RESULTS}
         missing = [rank for rank in range(size) if rank not in brought]
         for rank, size_of in sorted(brought.items()):
@@ -281,6 +282,19 @@ class Executor(_Base):
                 f"job {job} is {record['state']} ({record['reason']}), and rank {missing[0]} "
                 f"brought no results: {said.decode('utf-8', 'replace').strip()}"
             )
+
+    def _waited(self, job: str) -> dict[str, Any]:
+        """The record of a job that has ended. One that takes too long is cancelled: it would go on
+        costing money, and nobody would hear of its results."""
+        jobs = self._client.jobs
+        try:
+            return jobs.wait(job, timeout=self._patience)
+        except TimeoutError as late:
+            try:
+                jobs.cancel(job)
+            except GridbayError as error:
+                raise TimeoutError(f"{late}, and could not be cancelled: {error}") from late
+            raise TimeoutError(f"{late}, and is cancelled") from late
 
     def _end(self, call: _Call, worked: bool, pickled: bytes) -> None:
         try:

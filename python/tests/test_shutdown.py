@@ -61,6 +61,36 @@ def test_calls_behind_those_that_run_are_cancelled():
     assert not node.jobs.begun.acquire(blocking=False)
 
 
+class Slow:
+    """Stands for a node whose jobs never end."""
+
+    def __init__(self, refusal=None):
+        self.jobs = self
+        self.refusal = refusal
+        self.cancelled = []
+
+    def run(self, *words, **more):
+        return {"id": "slow"}
+
+    def wait(self, job, *, timeout=None):
+        raise TimeoutError(f"job {job} is running still")
+
+    def cancel(self, job):
+        self.cancelled.append(job)
+        if self.refusal is not None:
+            raise self.refusal
+
+
+@pytest.mark.parametrize("refusal", [None, GridbayError("refused")])
+def test_a_job_that_takes_too_long_is_cancelled(refusal):
+    node = Slow(refusal)
+    with Executor(node, linger=0.0, patience=0.1) as executor:
+        said = "could not be cancelled: refused" if refusal else "is cancelled"
+        with pytest.raises(TimeoutError, match=f"running still, and {said}"):
+            executor.submit(int).result(SOON)
+    assert node.cancelled == ["slow"]
+
+
 def test_what_waits_for_a_future_may_use_the_executor():
     node = Node()
     executor = Executor(node, linger=5.0)
