@@ -2,9 +2,9 @@
 //!
 //! 1. An address that ends in `/p2p/<id>` names its peer, and where to dial it.
 //! 2. A peer id, or 64 hexadecimal digits of a transport key, names anybody.
-//! 3. Anything else must be the name of exactly one peer that is connected or marked, or the
-//!    beginning of exactly one's transport key or peer id, with or without the eight characters
-//!    with which all our peer ids begin. Four at least.
+//! 3. Anything else must be the name of exactly one peer that is connected or marked, however
+//!    short; if it is nobody's, the beginning of exactly one's transport key or peer id, with or
+//!    without the eight characters with which all our peer ids begin. Four at least.
 
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::failure::{not_found, usage};
@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 
 /// All peer ids of ed25519 keys begin so.
 const COMMON: &str = "12D3KooW";
-/// Shortest beginning that counts.
+/// Shortest beginning that counts; names are as short as their members chose.
 const LEAST: usize = 4;
+const HINT: &str = "see `gridbay peer list`; give more of the id, or all of it";
 
 /// Names by transport key.
 pub(super) type Names = BTreeMap<PublicKey, String>;
@@ -38,7 +39,7 @@ pub(crate) fn meant(who: &str, known: &[PeerId], names: &Names) -> Result<Meant,
     let key = || who.parse::<PublicKey>().ok().and_then(|key| peer_of(&key));
     let peer = match whole.or_else(key) {
         Some(peer) => peer,
-        None => by_beginning(who, known, names)?,
+        None => by_name(who, known, names)?,
     };
     Ok(Meant {
         peer,
@@ -60,16 +61,26 @@ fn by_address(text: &str) -> Result<Meant, ApiError> {
     }
 }
 
-fn by_beginning(who: &str, known: &[PeerId], names: &Names) -> Result<PeerId, ApiError> {
-    let hint = "see `gridbay peer list`; give more of the id, or all of it";
+fn by_name(who: &str, known: &[PeerId], names: &Names) -> Result<PeerId, ApiError> {
+    let is_called = |peer: &&PeerId| {
+        let name = key_of(peer).and_then(|key| names.get(&key));
+        name.is_some_and(|name| name == who)
+    };
+    let found: Vec<&PeerId> = known.iter().filter(is_called).collect();
+    match found.as_slice() {
+        [one] => Ok(**one),
+        [] => by_beginning(who, known),
+        many => Err(several(who, many.len())),
+    }
+}
+
+fn by_beginning(who: &str, known: &[PeerId]) -> Result<PeerId, ApiError> {
+    let nobody = format!("no peer that is connected or marked is called `{who}`");
     if who.len() < LEAST {
-        return Err(usage(format!("`{who}` is too short for a peer"), hint));
+        let why = format!("{nobody}, and the beginning of an id has {LEAST} characters at least");
+        return Err(not_found(why, HINT));
     }
     let begins = |peer: &&PeerId| {
-        let key = key_of(peer);
-        let named = key
-            .and_then(|key| names.get(&key))
-            .is_some_and(|n| n == who);
         let text = peer.to_string();
         let by_id = text.starts_with(who)
             || text
@@ -78,21 +89,19 @@ fn by_beginning(who: &str, known: &[PeerId], names: &Names) -> Result<PeerId, Ap
         // The common part alone would be everybody.
         let by_id = by_id && !COMMON.starts_with(who);
         let lower = who.to_ascii_lowercase();
-        named || by_id || key.is_some_and(|key| key.to_hex().starts_with(&lower))
+        by_id || key_of(peer).is_some_and(|key| key.to_hex().starts_with(&lower))
     };
     let found: Vec<&PeerId> = known.iter().filter(begins).collect();
     match found.as_slice() {
         [one] => Ok(**one),
-        [] => Err(not_found(
-            format!("no peer that is connected or marked is called `{who}` or begins so"),
-            hint,
-        )),
-        many => Err(ApiError::new(
-            ErrorCode::Usage,
-            format!("{} peers are called `{who}` or begin so", many.len()),
-            hint,
-        )),
+        [] => Err(not_found(format!("{nobody} or begins so"), HINT)),
+        many => Err(several(who, many.len())),
     }
+}
+
+fn several(who: &str, count: usize) -> ApiError {
+    let why = format!("{count} peers are called `{who}` or begin so");
+    ApiError::new(ErrorCode::Usage, why, HINT)
 }
 
 #[cfg(test)]
@@ -121,6 +130,7 @@ mod tests {
         assert_eq!(find(&peers[1].to_string()[..16]), Ok(peers[1]));
         assert_eq!(find(&peers[1].to_string()[8..20]), Ok(peers[1]));
         assert_eq!(find("bodo"), Ok(peers[4]));
+        assert_eq!(find("ada"), Ok(peers[3]), "a name may be short");
         let text = format!("/ip4/192.0.2.7/tcp/7411/p2p/{}", peers[30]);
         let address = "/ip4/192.0.2.7/tcp/7411".parse().unwrap();
         let who = Meant {
@@ -134,7 +144,9 @@ mod tests {
     fn what_names_nobody_or_several_is_refused() {
         let (keys, peers, names) = world();
         let find = |who: &str| meant(who, &peers[..5], &names).unwrap_err().code;
-        assert_eq!(find(&keys[2].to_hex()[..3]), ErrorCode::Usage, "short");
+        let short = meant(&keys[2].to_hex()[..3], &peers[..5], &names).unwrap_err();
+        assert_eq!(short.code, ErrorCode::NotFound);
+        assert!(short.message.contains("4 characters"), "{}", short.message);
         assert_eq!(find(&keys[20].to_hex()[..12]), ErrorCode::NotFound);
         assert_eq!(find("12D3KooW"), ErrorCode::NotFound);
         assert_eq!(find("/ip4/192.0.2.7/tcp/7411"), ErrorCode::Usage);
@@ -142,5 +154,9 @@ mod tests {
         let both = [(keys[0], "same".to_owned()), (keys[1], "same".to_owned())];
         let error = meant("same", &peers, &both.into()).unwrap_err();
         assert!(error.message.starts_with("2 peers"), "{}", error.message);
+        // A name goes before the beginning of another one's key.
+        let begin = keys[1].to_hex()[..8].to_owned();
+        let named = meant(&begin, &peers, &[(keys[0], begin.clone())].into());
+        assert_eq!(named.unwrap().peer, peers[0]);
     }
 }

@@ -73,6 +73,7 @@ const ROWS: &[(&str, Row)] = &[
     ("peer unblock", Told(MAIN, "\"peer\", \"unblock\"")),
     ("peer connect", Lacks("peer connect nobody-here", 3)),
     ("peer trust", Lacks("peer trust nobody-here", 3)),
+    ("peer trust", Lacks("peer trust bob", 3)),
     ("peer untrust", Lacks("peer untrust nobody-here", 3)),
     ("offer set", Acts("offer set --class small -n 4 --reserve 1 --buy 2", "this node")),
     ("offer list", Reads("offer list", "OFFER")),
