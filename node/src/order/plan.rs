@@ -46,8 +46,17 @@ impl Ask {
             Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
             _ => {
                 let longest = u64::from(most).saturating_mul(slot_ms) / 1_000;
-                let hint = format!("an order runs for 1 to {longest} seconds here");
-                Err(usage(format!("{} seconds", self.seconds), hint))
+                let why = match self.seconds {
+                    0 => "an order for no time at all".to_owned(),
+                    asked => format!(
+                        "the order is for {asked} seconds, and such an order runs for {longest} \
+                         seconds here at the most"
+                    ),
+                };
+                Err(usage(
+                    why,
+                    format!("ask for 1 to {longest} seconds: --time"),
+                ))
             }
         }
     }
@@ -58,7 +67,11 @@ impl Ask {
         }
         let most = limits::ORDER_UNITS;
         let hint = format!("ask for 1 to {most} nodes");
-        Err(usage(format!("{} nodes", self.nodes), hint))
+        let why = format!(
+            "the order is for {} nodes, and one has 1 to {most}",
+            self.nodes
+        );
+        Err(usage(why, hint))
     }
 }
 
