@@ -92,7 +92,7 @@ pub(crate) mod tests {
         }
     }
 
-    fn quote(asked: Option<&str>, likely: Option<&str>) -> Quote {
+    pub(crate) fn quote(asked: Option<&str>, likely: Option<&str>) -> Quote {
         Quote {
             among: None,
             class: String::new(),
@@ -108,6 +108,7 @@ pub(crate) mod tests {
             funded: true,
             units_offered: 4,
             units_free: 4,
+            nodes_in_reach: None,
             asked: asked.map(credits),
             too_low: false,
             deadline: None,

@@ -103,6 +103,7 @@ impl PostedHow {
                 class: market.name.clone(),
                 offered: count(market, false),
                 free: count(market, true),
+                in_reach: Some(count(market, true).min(ask.nodes)),
                 floor: Floor::default(),
             },
             said: Said::Nothing,

@@ -69,7 +69,13 @@ pub(crate) trait Way {
     /// Why `run` does not send it, and what to do instead; `None` if it may come to something.
     fn hopeless(&self, quote: &Quote) -> Option<(String, String)> {
         let least = if self.is_divisible() { 1 } else { quote.nodes };
-        too_few(quote, least).or_else(|| too_low(quote))
+        too_few(quote, least)
+            .or_else(|| out_of_reach(quote, self.instead()))
+            .or_else(|| too_low(quote))
+    }
+    /// Advice where too few nodes can be had at once.
+    fn instead(&self) -> &'static str {
+        "bid for them instead"
     }
     /// Whether a job that is done pays only when the slot of its last task ends.
     fn pays_with_the_slot(&self) -> bool {
@@ -86,6 +92,15 @@ pub(super) fn too_few(quote: &Quote, least: u32) -> Option<(String, String)> {
         );
         (why, "see other classes: gridbay market prices".to_owned())
     })
+}
+
+/// The words for an order that has its nodes at once or never, where too few can be had now; what
+/// to do instead is `next`.
+pub(super) fn out_of_reach(quote: &Quote, next: &str) -> Option<(String, String)> {
+    let in_reach = quote.nodes_in_reach.filter(|reach| *reach < quote.nodes)?;
+    let (nodes, class) = (text::nodes(quote.nodes), &quote.class);
+    let why = format!("it needs {nodes} of {class} at once, and {in_reach} can be had now");
+    Some((why, next.to_owned()))
 }
 
 /// The words for an order that offers less than sellers ask, if it does.

@@ -3,7 +3,7 @@
 use super::desk::Answer;
 use super::price::seconds;
 use crate::backend::failure::not_found;
-use gridbay_ledger::State;
+use gridbay_ledger::{Lease, State};
 use gridbay_protocol::class::Class;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
@@ -21,6 +21,8 @@ pub(crate) struct Line {
     pub(crate) supply: u32,
     /// Units of those that nobody holds.
     pub(crate) free: u32,
+    /// Units that are held by bids which give way to a buy.
+    pub(crate) yielding: u32,
     /// Least price per unit-slot.
     pub(crate) reserve: Price,
     /// Buy-it-now price per unit-slot, if its units can be bought firmly.
@@ -44,16 +46,16 @@ pub(crate) struct Market {
 
 impl Market {
     /// The market of a class. `held` is [`held`] of the same state.
-    pub(crate) fn of(state: &State, class: &Class, held: &BTreeMap<OfferId, u32>) -> Market {
+    pub(crate) fn of(state: &State, class: &Class, held: &BTreeMap<OfferId, Held>) -> Market {
         let id = class.key.id();
         let of_class = state
             .offers()
             .filter(|(_, o)| o.terms.class == id && o.active);
+        let held = |offer: &OfferId| held.get(offer).copied().unwrap_or_default();
         let line = |(offer, o): (&OfferId, &gridbay_ledger::Offer)| Line {
             supply: o.supply(),
-            free: o
-                .supply()
-                .saturating_sub(held.get(offer).copied().unwrap_or(0)),
+            free: o.supply().saturating_sub(held(offer).units),
+            yielding: held(offer).yielding,
             reserve: o.terms.reserve,
             buy: o
                 .terms
@@ -97,6 +99,11 @@ impl Market {
     pub(crate) fn can_be_bought(&self) -> u32 {
         let lines = self.lines.iter().filter(|l| l.buy.is_some());
         lines.map(|l| l.free).sum()
+    }
+    /// Units that a buy can have now: those, and the ones of bids that give way to it.
+    pub(crate) fn in_reach(&self) -> u32 {
+        let lines = self.lines.iter().filter(|l| l.buy.is_some());
+        lines.map(|l| l.free.saturating_add(l.yielding)).sum()
     }
     /// The lowest reserve.
     pub(crate) fn lowest_reserve(&self) -> Option<Price> {
@@ -161,13 +168,35 @@ pub(crate) fn markets(state: &State) -> Markets {
     classes.collect()
 }
 
+/// Units held of an offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// All of them.
+    pub(crate) units: u32,
+    /// Those of bids which give way to a buy.
+    pub(crate) yielding: u32,
+}
+
 /// Units held of every offer; offers of which nothing is held are missing.
-pub(crate) fn held(state: &State) -> BTreeMap<OfferId, u32> {
-    let mut held = BTreeMap::new();
-    for share in state.leases().flat_map(|(_, lease)| &lease.shares) {
-        *held.entry(share.offer).or_insert(0) += share.units;
+pub(crate) fn held(state: &State) -> BTreeMap<OfferId, Held> {
+    let mut held: BTreeMap<OfferId, Held> = BTreeMap::new();
+    for (_, lease) in state.leases() {
+        let yields = gives_way(state, lease);
+        for share in &lease.shares {
+            let of_offer = held.entry(share.offer).or_default();
+            of_offer.units += share.units;
+            of_offer.yielding += if yields { share.units } else { 0 };
+        }
     }
     held
+}
+
+/// Whether a lease gives way to a buy: a bid's does whose units can all be bought.
+fn gives_way(state: &State, lease: &Lease) -> bool {
+    let is_bid = || state.order(&lease.order).is_some_and(|o| o.bid().is_some());
+    let can_be_bought = |offer| state.offer(offer).is_some_and(|o| o.sells_firmly());
+    let mut offers = lease.shares.iter().map(|share| &share.offer);
+    !lease.is_firm() && is_bid() && offers.all(can_be_bought)
 }
 
 /// Orders that stand and hold nothing, by class.
@@ -214,6 +243,7 @@ pub(crate) mod tests {
         let line = |&(supply, free, reserve, buy): &(u32, u32, u64, Option<u64>)| Line {
             supply,
             free,
+            yielding: 0,
             reserve: Price(reserve),
             buy: buy.map(Price),
             mechanism: Primary::Ausubel,
@@ -241,6 +271,15 @@ pub(crate) mod tests {
         assert_eq!(market.asked(8).unwrap().micros(), 200);
         assert_eq!(market.asked(9), None, "the rest is not for sale firmly");
         assert_eq!(market.lowest_buy(), Some(Price(20)));
+    }
+
+    #[test]
+    fn a_buy_reaches_free_units_and_those_of_bids() {
+        let mut market = market(&[(4, 1, 10, Some(20)), (4, 2, 10, None)]);
+        assert_eq!(market.in_reach(), 1);
+        market.lines[0].yielding = 2;
+        market.lines[1].yielding = 2;
+        assert_eq!(market.in_reach(), 3, "the others cannot be bought");
     }
 
     #[test]

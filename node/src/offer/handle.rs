@@ -7,7 +7,7 @@ use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, no_account, not_found, usage};
 use crate::executor::NotSold;
 use crate::market::price::limit_hourly;
-use crate::market::{class_name, class_named, held};
+use crate::market::{Held, class_name, class_named, held};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_ledger::Pending;
@@ -170,7 +170,7 @@ fn withheld<'a>(
 fn view(
     core: &Core,
     own: Option<AccountId>,
-    held: &BTreeMap<OfferId, u32>,
+    held: &BTreeMap<OfferId, Held>,
     id: &OfferId,
     offer: &gridbay_ledger::Offer,
 ) -> Offer {
@@ -192,7 +192,7 @@ fn view(
         own: is_own,
         class: class_name(state, &terms.class),
         units: terms.units,
-        leased: held.get(id).copied().unwrap_or(0),
+        leased: held.get(id).copied().unwrap_or_default().units,
         reserve: limit_hourly(terms.reserve, slot_ms),
         buy: terms.buy_price.map(|price| limit_hourly(price, slot_ms)),
         notice_seconds: match terms.reclaim {

@@ -124,6 +124,8 @@ pub(crate) struct Shelf {
     pub(crate) offered: u32,
     /// Units of those that nobody holds.
     pub(crate) free: u32,
+    /// Nodes that can be had now; `None` for orders that wait for them.
+    pub(crate) in_reach: Option<u32>,
     /// What the order must offer.
     pub(crate) floor: Floor,
 }
@@ -144,6 +146,7 @@ impl Shelf {
             class: market.name.clone(),
             offered: market.supply(),
             free: market.free(),
+            in_reach: None,
             floor: Floor::default(),
         }
     }
@@ -211,8 +214,11 @@ impl Plan {
             funded: self.most <= spendable,
             units_offered: self.shelf.offered,
             units_free: self.shelf.free,
+            nodes_in_reach: self.shelf.in_reach,
             asked: self.shelf.floor.asked,
-            too_low: self.shelf.floor.missed,
+            // Where too few can be had, no price helps.
+            too_low: self.shelf.floor.missed
+                && self.shelf.in_reach.is_none_or(|reach| reach >= nodes),
             deadline,
             share,
         })

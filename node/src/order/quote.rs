@@ -47,6 +47,11 @@ pub struct Quote {
     pub units_offered: u32,
     /// Units of those that nobody holds.
     pub units_free: u32,
+    /// Nodes that an order which does not wait for them can have now: a buy has free units and
+    /// those of bids, which give way, a hire free ones. `None` for other orders, and where a
+    /// surcharge may evict others' buys.
+    #[serde(default)]
+    pub nodes_in_reach: Option<u32>,
     /// What sellers ask at least per node-hour for so many nodes; `None` if too few are offered, or
     /// if orders of this way are refused below it.
     #[serde(default, with = "optional_amount")]

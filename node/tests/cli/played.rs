@@ -163,6 +163,7 @@ async fn quote(State(jobs): State<Arc<Jobs>>, Sent(want): Sent<Want>) -> Json<Qu
         funded: most <= jobs.spendable,
         units_offered: 8,
         units_free: 8,
+        nodes_in_reach: None,
         asked: None,
         too_low: false,
         deadline: None,

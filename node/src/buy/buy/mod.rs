@@ -21,6 +21,8 @@ use gridbay_protocol::units::{Credits, Price};
 
 /// Its name.
 pub(super) const NAME: &str = "buy";
+/// Advice where all units are held by orders that do not give way.
+const INSTEAD: &str = "wait for units: --buy --wait 10m; or bid for them: leave out --buy";
 
 impl BuyHow {
     /// Of one class, now or not at all.
@@ -40,6 +42,9 @@ impl Way for BuyHow {
     }
     fn plan(&self, at: &Desk<'_>, ask: &Ask) -> Answer<Plan> {
         self.planned(at, ask)
+    }
+    fn instead(&self) -> &'static str {
+        INSTEAD
     }
 }
 

@@ -14,15 +14,18 @@ pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
         ..ask(wish)
     };
     let plan = BuyHow::AT_ONCE.planned(at, &any)?;
-    let free = at.market.can_be_bought();
+    let (free, reach) = (at.market.can_be_bought(), at.market.in_reach());
     let within = wish.budget.is_none_or(|budget| plan.most <= budget);
-    let (odds, note) = match (within, free >= wish.nodes) {
-        (false, _) => (Some(0), "the prices asked exceed the budget".to_owned()),
-        (true, true) => (Some(100), "at once, and kept for the whole time".to_owned()),
-        (true, false) => (
-            None,
-            format!("{free} units are free: it would displace bids and pay what they are worth"),
-        ),
+    let (odds, note) = if !within {
+        (Some(0), "the prices asked exceed the budget".to_owned())
+    } else if free >= wish.nodes {
+        (Some(100), "at once, and kept for the whole time".to_owned())
+    } else if reach >= wish.nodes {
+        let note = "it would displace bids and pay what they are worth";
+        (None, format!("{free} units are free: {note}"))
+    } else {
+        let note = format!("{reach} can be had now, buys hold the others; --wait waits for units");
+        (Some(0), note)
     };
     Ok(Prospect {
         mechanism: NAME.to_owned(),

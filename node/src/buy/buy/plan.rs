@@ -129,27 +129,33 @@ impl BuyHow {
                     // One that waits may meet sellers yet that ask less.
                     missed: self.wait_seconds == 0 && asked.is_some_and(|asked| limit < asked),
                 },
-                ..shelf(market, others)
+                ..self.shelf(&parts)
             },
             said: Said::Nothing,
         })
+    }
+
+    /// The supply of all classes together.
+    fn shelf(&self, parts: &[Part<'_>]) -> Shelf {
+        let (first, others) = (parts[0].market, &parts[1..]);
+        let mut shelf = Shelf::of(first);
+        for other in others.iter().map(|part| part.market) {
+            shelf.class = format!("{}{BETWEEN}{}", shelf.class, other.name);
+            shelf.offered += other.supply();
+            shelf.free += other.free();
+        }
+        let evicts = first.policy.buy.evicts() && self.surcharge > Credits::ZERO;
+        if self.wait_seconds == 0 && !evicts {
+            let reach = |part: &Part<'_>| part.market.in_reach().min(part.nodes);
+            shelf.in_reach = Some(parts.iter().map(reach).sum());
+        }
+        shelf
     }
 
     fn all_nodes(&self, nodes: u32) -> u32 {
         let also = self.also.iter().map(|also| also.nodes);
         also.fold(nodes, u32::saturating_add)
     }
-}
-
-/// The supply of all classes together.
-fn shelf(market: &Market, others: &[Market]) -> Shelf {
-    let mut shelf = Shelf::of(market);
-    for other in others {
-        shelf.class = format!("{}{BETWEEN}{}", shelf.class, other.name);
-        shelf.offered += other.supply();
-        shelf.free += other.free();
-    }
-    shelf
 }
 
 /// The nodes of each class, the first one's first.
@@ -229,6 +235,9 @@ fn nothing_to_buy(part: &Part<'_>) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::types::Quote;
+    use crate::buy::fit;
+    use crate::buy::way::Way as _;
     use crate::market::tests::market;
     use gridbay_protocol::ids::{ClassId, Hash32};
     use gridbay_protocol::order::Buy;
@@ -371,6 +380,52 @@ mod tests {
         let likely = 2 * 140 + (140 * 7u64).div_ceil(8);
         assert_eq!(plan.likely.unwrap().micros(), likely);
         assert_eq!(plan.most.micros(), 3 * 140);
+    }
+
+    #[test]
+    fn a_buy_that_cannot_have_its_nodes_now_is_hopeless() {
+        let told = |market: &Market, how: &BuyHow| {
+            let in_reach = how
+                .of(&ask(2, None), market, &[], 1)
+                .unwrap()
+                .shelf
+                .in_reach;
+            let quote = Quote {
+                nodes_in_reach: in_reach,
+                ..fit::tests::quote(None, None)
+            };
+            (in_reach, how.hopeless(&quote).is_some())
+        };
+        let waits = BuyHow {
+            wait_seconds: 60,
+            ..BuyHow::AT_ONCE
+        };
+        let mut busy = market(&[(8, 1, 50, Some(70))]);
+        assert_eq!(told(&busy, &BuyHow::AT_ONCE), (Some(1), true));
+        assert_eq!(told(&busy, &waits), (None, false), "it waits for units");
+        busy.lines[0].yielding = 1;
+        let both = (Some(2), false);
+        assert_eq!(told(&busy, &BuyHow::AT_ONCE), both, "a bid gives way");
+        busy.lines[0].yielding = 0;
+        busy.policy.buy.surcharge_ppm = 1;
+        let evicts = BuyHow {
+            surcharge: Credits::from_micros(1).unwrap(),
+            ..BuyHow::AT_ONCE
+        };
+        assert_eq!(told(&busy, &BuyHow::AT_ONCE), (Some(1), true));
+        assert_eq!(told(&busy, &evicts), (None, false), "buys may go");
+        // Units of one class are of no use for another one.
+        let (small, mut large) = (market(&[(8, 8, 50, Some(70))]), busy);
+        large.id = ClassId([0; 32]);
+        let group = BuyHow {
+            also: vec![Also {
+                class: "large".into(),
+                nodes: 2,
+            }],
+            ..BuyHow::AT_ONCE
+        };
+        let plan = group.of(&ask(2, None), &small, &[large], 1).unwrap();
+        assert_eq!(plan.shelf.in_reach, Some(3));
     }
 
     #[test]
