@@ -35,6 +35,7 @@ use words::{remedies, summary};
 /// The facts of an explanation.
 #[derive(Clone, Debug)]
 struct Facts {
+    job: String,
     state: JobState,
     reason: Option<JobReason>,
     class: String,
@@ -100,7 +101,7 @@ impl NodeBackend {
     pub async fn why(&self, id: JobId) -> Answer<Why> {
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
-            let (mut facts, class) = facts(core, agent)?;
+            let (mut facts, class) = facts(core, &job_id(&key), agent)?;
             let is_bid = agent.order().terms.bid().is_some() && agent.order().worth.is_none();
             let stands = agent.finish().is_none() && !agent.is_cancelling();
             facts.amendable = (is_bid && stands).then(|| job_id(&key).to_string());
@@ -159,7 +160,7 @@ impl NodeBackend {
     }
 }
 
-fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
+fn facts(core: &Core, job: &JobId, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
     let (state, order) = (core.state(), agent.order());
     let name = market::class_name(state, &order.class);
     let class = class_named(state, &name)?;
@@ -178,6 +179,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
     let round = policy.calendar.round(height.saturating_add(1));
     let closes_at = policy.calendar.last_of_round(round);
     let facts = Facts {
+        job: job.to_string(),
         state: judged.0,
         reason: judged.1,
         class: name,

@@ -111,6 +111,17 @@ fn check(record: &JobRecord, why: &Why) {
         assert!(why.reason.is_some(), "an end without a reason: {told}");
         assert!(!why.remedies.is_empty(), "an end without a way on: {told}");
     }
+    // What the sentence names as lacking is not met.
+    let lacks = |condition: &str| {
+        let mut rows = why.checks.iter();
+        rows.any(|check| check.condition.starts_with(condition) && !check.met)
+    };
+    if why.reason == Some(JobReason::NoUnits) {
+        assert!(lacks("units of class "), "{told}");
+    }
+    if why.summary.starts_with("Sellers ask") {
+        assert!(lacks("price per node-hour"), "{told}");
+    }
     if let Some(word) = &why.refusal {
         assert!(why.summary.contains(word.as_str()), "{told}");
     }

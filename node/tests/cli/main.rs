@@ -6,6 +6,7 @@ mod audit;
 mod caller;
 mod dropped;
 mod every;
+mod full;
 mod handed;
 mod join;
 mod owner;

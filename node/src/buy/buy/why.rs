@@ -76,6 +76,16 @@ pub(super) fn words(terms: &BuyTerms, at: &Standing<'_>) -> Words {
             let checks = parts.iter().map(|part| check(part, short.as_deref()));
             checks.collect()
         }),
+        remedies: (at.judged == (JobState::Expired, Some(JobReason::NoUnits))).then(|| {
+            let again = match terms.patience {
+                0 => "submit it again to wait for units: --buy --wait 10m",
+                _ => "submit it again to wait for longer: --buy --wait",
+            };
+            vec![
+                again.to_owned(),
+                "or bid for them: leave out --buy".to_owned(),
+            ]
+        }),
         ..Words::default()
     }
 }

@@ -4,6 +4,7 @@ use super::Facts;
 use crate::api::types::{JobReason, JobState};
 use crate::job::dropped::REMEDY;
 use gridbay_core::told::told;
+use gridbay_protocol::units::Credits;
 
 /// State and reason in one sentence.
 pub(super) fn summary(f: &Facts) -> String {
@@ -20,12 +21,20 @@ fn of_all(f: &Facts) -> String {
         },
         (_, Some(JobReason::NoUnits)) => {
             let units = if f.fewest == 1 { "unit" } else { "units" };
-            let offered = match f.offered {
+            let count = |units: u32| match units {
                 0 => "none is".to_owned(),
                 1 => "1 is".to_owned(),
                 more => format!("{more} are"),
             };
-            let fewest = f.fewest;
+            let (fewest, offered) = (f.fewest, f.offered);
+            if offered >= fewest {
+                let free = count(f.free);
+                return format!(
+                    "It needed {fewest} {units} of {class} at least, and too few were free: of \
+                     {offered} offered, {free} free now."
+                );
+            }
+            let offered = count(offered);
             format!("It needs {fewest} {units} of {class} at least, and {offered} offered.")
         }
         (JobState::Bidding | JobState::Requeued, _) => of_waiting(f),
@@ -179,8 +188,11 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
             0 => "ask for another class: gridbay market prices".into(),
             offered => format!("ask for at most {offered} nodes, or for another class"),
         });
-        if f.fewest == f.nodes && f.nodes > 1 {
-            remedies.push("make it divisible, so that fewer nodes are of use".into());
+        if f.fewest == f.nodes && f.nodes > 1 && !f.prepaid {
+            remedies.push(format!(
+                "make it divisible, so that fewer nodes are of use: --array {0} for -n {0}",
+                f.nodes
+            ));
         }
     }
     match &f.words.remedies {
@@ -188,45 +200,76 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         None => of_reason(f, &mut remedies),
     }
     if !f.prepaid && !f.state.is_final() && f.budget.saturating_sub(f.paid) < f.needed {
-        remedies.push("raise the budget: it does not cover another slot".into());
+        let another = f.paid.checked_add(f.needed).unwrap_or(f.needed);
+        remedies.push(match &f.amendable {
+            Some(id) => format!(
+                "raise the budget, which does not cover another slot: gridbay bid amend {id} \
+                 --max-price {} --budget {another}",
+                f.limit
+            ),
+            None => format!(
+                "the budget does not cover another slot: submit it again with --budget {another} \
+                 or more"
+            ),
+        });
     }
     remedies
 }
 
+/// The least price at which it is likely to win, if anything tells one. Meeting what sellers ask is
+/// enough where nobody bids against it; others' bids have to be passed.
+fn winning(f: &Facts) -> Option<Credits> {
+    let past = |last: Credits| last.share_ceil(11, 10).unwrap_or(last);
+    let known = f.lost.and_then(|lost| lost.would_win);
+    known.or_else(|| {
+        f.asked
+            .max(f.last.filter(|last| *last >= f.limit).map(past))
+    })
+}
+
+/// The change that would make a bid win, or a buy cheap enough.
+fn of_price(f: &Facts, remedies: &mut Vec<String>) {
+    let price = winning(f).filter(|price| *price > f.limit);
+    match (&f.amendable, price) {
+        (Some(id), Some(price)) => remedies.push(format!(
+            "raise its bid: gridbay bid amend {id} --max-price {price}"
+        )),
+        (Some(_), None) => remedies.push(format!(
+            "see what would have won: gridbay bid suggest --class {} -n {}",
+            f.class, f.nodes
+        )),
+        (None, price) => {
+            let price = price.map_or(String::new(), |p| format!(" of {p} or more"));
+            remedies.push(format!(
+                "submit it again with a higher price limit{price}: --max-price"
+            ));
+            if !f.prepaid {
+                remedies.push("or buy now, if units are for sale that way: --buy".into());
+            }
+        }
+    }
+}
+
 /// The change that would remove the reason of its state.
 fn of_reason(f: &Facts, remedies: &mut Vec<String>) {
-    let going = f.asked.max(f.last);
     match f.reason {
         Some(JobReason::Outbid | JobReason::TooDear | JobReason::TimedOut) => {
-            if let Some(id) = &f.amendable {
-                let price = match f.lost.and_then(|lost| lost.would_win) {
-                    Some(price) => price.to_string(),
-                    None => going.map_or("<CREDITS>".to_owned(), |p| format!("<more than {p}>")),
-                };
-                remedies.push(format!(
-                    "raise its bid: gridbay bid amend {id} --max-price {price}"
-                ));
-                return;
-            }
-            let price = match f.lost.and_then(|lost| lost.would_win) {
-                Some(price) => format!(" of {price} or more"),
-                None => going.map_or(String::new(), |p| format!(" above {p}")),
-            };
-            remedies.push(format!("submit it again with a higher price limit{price}"));
-            if !f.prepaid {
-                remedies.push("or buy now, if units are for sale that way".into());
-            }
+            of_price(f, remedies);
         }
         Some(JobReason::Unfunded) => {
-            remedies.push("have money transferred to the account, or raise the budget".into());
+            let more = "have money transferred to the account (gridbay ledger balance), or submit \
+                        it again with a higher --budget";
+            remedies.push(more.into());
         }
         Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
-            remedies.push("submit it again with more time".into());
+            remedies.push("submit it again with more time: --time".into());
         }
         Some(JobReason::DiskLimit) => {
-            remedies.push("submit it again on a class with more disk".into());
+            remedies.push("submit it again on a class with more disk: --disk".into());
         }
-        Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
+        Some(JobReason::ExitCode) => {
+            remedies.push(format!("read its logs: gridbay job logs {}", f.job))
+        }
         Some(JobReason::Refused) => {
             let hint = f.refusal.as_deref().and_then(told).map(|told| told.hint);
             remedies.push(hint.unwrap_or("submit it again").into());
@@ -247,7 +290,7 @@ fn of_reason(f: &Facts, remedies: &mut Vec<String>) {
 /// The next try after an end that nothing of its own terms caused.
 fn again(reason: JobReason) -> &'static str {
     match reason {
-        JobReason::NoUnits => "submit it again when more is offered",
+        JobReason::NoUnits => "submit it again when more is free: gridbay market prices",
         JobReason::Preempted => "submit it again, or bid where no buy may take its units",
         JobReason::Unserved => "submit it again with a higher rate, or to another pool",
         _ => "submit it again",
