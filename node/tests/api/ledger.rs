@@ -2,12 +2,14 @@
 
 use super::asking::world;
 use super::served::Served;
+use super::web::{Browser, served};
 use super::world::credits;
 use futures::stream::{self, StreamExt as _};
 use gridbay_ledger::light;
 use gridbay_node::api::ErrorCode;
 use gridbay_node::api::types::{
-    Movement, NodeState, Signed, TRANSFERS, TransferOutcome, TransferRequest, TransfersRequest,
+    Movement, NodeState, Scope, Signed, TRANSFERS, TransferOutcome, TransferRequest,
+    TransfersRequest,
 };
 use gridbay_protocol::block::Header;
 use gridbay_protocol::codec;
@@ -81,7 +83,7 @@ const MANY: usize = 1_001;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_decided_makes_room_for_more_transfers() {
-    let at = Served::start(&[]).await;
+    let at = served().await;
     let backend = &at.world.backend;
     let request = TransferRequest {
         to: at.world.genesis.account(&at.world.genesis.members[1]),
@@ -109,6 +111,10 @@ async fn what_is_decided_makes_room_for_more_transfers() {
         let listed: Vec<Movement> = at.client().get(&path).await.unwrap();
         assert_eq!(listed.len(), lines, "{asked}");
     }
+    // The pages tell of a thousand movements, the file of all.
+    let browser = Browser::signed_in(&at, Scope::Read).await;
+    let file = browser.get("/ledger.csv").await.body;
+    assert_eq!(file.matches(",-0.001,").count(), MANY);
     at.stop().await;
 }
 

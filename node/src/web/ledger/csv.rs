@@ -1,6 +1,5 @@
-//! The last movements as a file: that of `gridbay ledger statement -o csv`, without older ones.
+//! All movements as a file: that of `gridbay ledger statement -o csv`.
 
-use super::MOST;
 use crate::backend::Node;
 use crate::ledger::statement::csv;
 use crate::web::failure::Failure;
@@ -10,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 
 /// The handler.
 pub(in crate::web) async fn download(State(node): State<Node>) -> Result<Response, Failure> {
-    let movements = node.latest(None, MOST).await?;
+    let statement = node.statement(None, None, None).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (
@@ -18,6 +17,5 @@ pub(in crate::web) async fn download(State(node): State<Node>) -> Result<Respons
             "attachment; filename=\"gridbay-statement.csv\"",
         ),
     ];
-    // A statement begins with the oldest one.
-    Ok((headers, csv::file(movements.iter().rev())).into_response())
+    Ok((headers, csv::file(statement.movements.iter())).into_response())
 }

@@ -24,7 +24,7 @@ use serde::Deserialize;
 
 /// Movements of one page.
 const LINES: usize = 50;
-/// Movements told at the most, on all pages together and in a file.
+/// Movements told at the most, on all pages together; the file has all.
 const MOST: usize = 1_000;
 
 /// Which part of the statement.
@@ -61,14 +61,27 @@ pub(super) async fn fragments(node: &NodeBackend) -> Answer<Vec<Fragment>> {
 impl Ledger {
     /// As things stand.
     async fn of(node: &NodeBackend, page: usize) -> Answer<Ledger> {
-        let page = page.min(MOST / LINES);
+        let page = page.min(MOST / LINES - 1);
         let upto = (page + 1) * LINES;
         let balance = node.balance(None).await?;
-        let movements = node.latest(None, (upto + 1).min(MOST)).await?;
+        let movements = node.latest(None, upto + 1).await?;
         Ok(Ledger {
             balance,
             movements,
             page,
+        })
+    }
+
+    /// The end of the pages, where the past goes on.
+    fn end(&self) -> Option<Markup> {
+        (self.movements.len() > MOST).then(|| {
+            html! {
+                p.muted {
+                    "These are the last " (count(MOST as u64)) " movements. All of them are in the "
+                    a href="/ledger.csv" { "file" } ", as this command writes it:"
+                }
+                (cli("cli-all", "gridbay ledger statement -o csv"))
+            }
         })
     }
 
@@ -77,7 +90,8 @@ impl Ledger {
     }
 
     fn render(&self, frame: &Frame, who: &Who) -> Markup {
-        let more = self.movements.len() > (self.page + 1) * LINES;
+        let upto = (self.page + 1) * LINES;
+        let more = upto < MOST && self.movements.len() > upto;
         let statement = Panel {
             id: "history",
             title: "Statement",
@@ -93,6 +107,7 @@ impl Ledger {
                     (cli("cli-check", &format!(
                         "gridbay ledger check {}", proof::name(first.movement.height))))
                 }
+                @if let Some(end) = self.end() { (end) }
                 (leaf("/ledger?page=", self.page, more))
             }),
         };
@@ -206,6 +221,24 @@ pub(super) mod tests {
         );
         assert!(page.contains("href=\"/ledger/proof/1000.json\""), "{page}");
         assert_eq!(exist(&page), 4);
+    }
+
+    #[test]
+    fn the_last_page_tells_where_older_movements_are() {
+        let last = MOST / LINES - 1;
+        let page = |count: usize| {
+            let mut ledger = ledger(0, last);
+            ledger.movements = movements(count as u64, 9_000);
+            let page = ledger.render(&samples::frame(), &samples::who(Scope::Trade));
+            page.into_string()
+        };
+        let whole = page(MOST);
+        assert!(!whole.contains("gridbay ledger statement"), "{whole}");
+        let older = page(MOST + 1);
+        assert!(older.contains("the last 1,000 movements"), "{older}");
+        assert!(older.contains("gridbay ledger statement -o csv"), "{older}");
+        assert!(!older.contains(&format!("/ledger?page={}", last + 1)));
+        assert_eq!(exist(&older), 4);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(super) fn table(movements: &[Moved], from: usize, lines: usize) -> Markup {
     let shown = movements.get(from..).unwrap_or_default();
     let shown = shown.get(..lines).unwrap_or(shown);
     if shown.is_empty() {
-        let text = "It tells of the last movements only; the file has a thousand.";
+        let text = "The pages tell of the last movements only; the file has all.";
         return empty("There is no such page", text, None);
     }
     let rows = html! {
