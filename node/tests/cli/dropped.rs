@@ -1,6 +1,6 @@
 //! Output that is nowhere: how much of it is told, and what to do.
 
-use crate::played::{Jobs, LOUD};
+use crate::played::{ABSENT, Jobs, LOUD};
 use crate::{gridbay, playing_jobs};
 
 #[tokio::test]
@@ -27,5 +27,19 @@ async fn output_that_was_dropped_is_told_wherever_it_is_shown() {
     let shown = gridbay(at.world.dir.path(), &["job", "describe", &id]).await;
     let part = "rank 0: code 0, 40 bytes of output dropped";
     assert!(shown.out.contains(part), "{}", shown.out);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn programs_are_told_which_output_is_missing() {
+    let (at, _) = playing_jobs(Jobs::default()).await;
+    let words = ["-o", "json", "run", "--output", ABSENT, "true"];
+    let ran = gridbay(at.world.dir.path(), &words).await;
+    let last = ran.err.lines().last().unwrap();
+    let told: serde_json::Value = serde_json::from_str(last).unwrap();
+    assert_eq!((ran.code, &told["exit"]), (1, &1.into()), "{last}");
+    assert_eq!(told["details"]["missing"], serde_json::json!([ABSENT]));
+    let record: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(record["state"], "done", "the record comes as ever");
     at.stop().await;
 }

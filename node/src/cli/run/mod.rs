@@ -214,21 +214,16 @@ impl RunArgs {
         if !record.files.is_empty() {
             files::fetch(&client, &record, &self.dest).await?;
         }
-        let missing = missing(&request, &record);
-        for path in &missing {
-            ui::note(&format!("no rank brought back {path}"));
-        }
         tell_dropped(&record);
         ui::note(&end_line(&record));
         if at.format == Format::Json {
             at.show(&record, |_| String::new())?;
         }
-        Ok(match exit_of(&record) {
-            _ if ended.interrupted => Exit::INTERRUPTED,
-            // What was asked for is not here, whatever the program says.
-            Exit::OK if !missing.is_empty() => Exit::FAILED,
-            exit => exit,
-        })
+        let exit = match ended.interrupted {
+            true => Exit::INTERRUPTED,
+            false => exit_of(&record),
+        };
+        all_here(&missing(&request, &record), &record, exit)
     }
 
     /// Tells the cost and uploads the files.
@@ -254,6 +249,24 @@ pub(super) fn tell_dropped(record: &JobRecord) {
 fn interrupted() -> CliError {
     let next = "nothing was bought; give the command again";
     CliError::new(Exit::INTERRUPTED, NOT_SENT, "interrupted before", next)
+}
+
+/// The exit code of a job of which these declared outputs did not come: where all else went well it
+/// failed, for what was asked for is not here, whatever the program says.
+fn all_here(missing: &[&str], record: &JobRecord, exit: Exit) -> Result<Exit, CliError> {
+    if missing.is_empty() {
+        return Ok(exit);
+    }
+    let why = format!("no rank brought back {}", missing.join(", "));
+    if exit != Exit::OK {
+        ui::note(&why);
+        return Ok(exit);
+    }
+    let next = format!("see what it wrote: gridbay job logs {}", record.id);
+    Err(CliError {
+        details: serde_json::json!({ "missing": missing }),
+        ..CliError::new(Exit::FAILED, "a declared output is missing", why, next)
+    })
 }
 
 fn missing<'a>(request: &'a JobRequest, record: &JobRecord) -> Vec<&'a str> {
