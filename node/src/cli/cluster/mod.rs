@@ -70,7 +70,7 @@ pub(super) enum ClusterCommand {
 impl ClusterCommand {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         match self {
-            ClusterCommand::New(args) => args.run(at)?,
+            ClusterCommand::New(args) => return args.run(at),
             ClusterCommand::List { all, listing } => show::list(at, all, &listing)?,
             ClusterCommand::Show { id } => show::show(at, &id)?,
             ClusterCommand::Exec(args) => return args.run(at),

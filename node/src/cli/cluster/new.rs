@@ -3,7 +3,7 @@
 use super::show::describe;
 use super::way::{Way, each};
 use crate::api::client::Client;
-use crate::api::types::{ClusterRecord, ClusterRequest, JobId, Runtime};
+use crate::api::types::{ClusterRecord, ClusterRequest, JobId, Runtime, Want};
 use crate::buy::How;
 use crate::buy::flags::NOT_SENT;
 use crate::cli::context::Context;
@@ -11,6 +11,7 @@ use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use crate::cli::once::{Deed, Once};
 use crate::cli::run::buying::Buying;
+use crate::cli::run::dry;
 use crate::cli::run::follow::Signals;
 use crate::rank::order::Command;
 use crate::rank::remote::ask;
@@ -58,25 +59,21 @@ pub(in crate::cli) struct NewArgs {
     /// Print its id and do not wait
     #[arg(long)]
     detach: bool,
+    /// Say what would be sent, what it costs and whether it can win, and send nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 impl NewArgs {
-    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+    pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
+        if self.dry_run {
+            return at.wait(self.tell(at));
+        }
         let id = at.wait(async {
             let client = at.client()?;
             let want = self.buying.want(&[])?;
             let want = self.buying.quoted(&client, want).await?;
-            let relays = self.buying.relays();
-            let runtimes = [(self.mpi, Runtime::Mpi), (self.dask, Runtime::Dask)];
-            let runtimes = runtimes.into_iter().filter(|(asked, _)| *asked);
-            let runtimes = runtimes.map(|(_, runtime)| runtime).collect();
-            let request = ClusterRequest {
-                name: self.name,
-                want,
-                relays,
-                internet: self.internet,
-                runtimes,
-            };
+            let request = self.request(want);
             let mut signals = Signals::new()?;
             let begun: ClusterRecord = self.once.post(&client, &ORDER, &request).await?;
             if self.detach {
@@ -94,7 +91,7 @@ impl NewArgs {
             }
         })?;
         let Some(id) = id else {
-            return Ok(());
+            return Ok(Exit::OK);
         };
         let way = Way::new(at, id.as_str())?;
         let cluster = way.record(at)?;
@@ -102,7 +99,30 @@ impl NewArgs {
             await_rank(&way, rank);
             Ok(())
         })?;
-        at.tell(&cluster, describe)
+        at.tell(&cluster, describe)?;
+        Ok(Exit::OK)
+    }
+
+    /// The order for a wish.
+    fn request(&self, want: Want) -> ClusterRequest {
+        let runtimes = [(self.mpi, Runtime::Mpi), (self.dask, Runtime::Dask)];
+        let runtimes = runtimes.into_iter().filter(|(asked, _)| *asked);
+        ClusterRequest {
+            name: self.name.clone(),
+            want,
+            relays: self.buying.relays(),
+            internet: self.internet,
+            runtimes: runtimes.map(|(_, runtime)| runtime).collect(),
+        }
+    }
+
+    /// Says what the order would cost, and sends nothing.
+    async fn tell(&self, at: &Context) -> Result<Exit, CliError> {
+        let client = at.client()?;
+        let want = self.buying.want(&[])?;
+        let (want, quote, refused) = self.buying.looked(&client, want).await?;
+        let what = dry::what(&quote, 0);
+        dry::would(self.request(want), &quote, refused).tell(at, &what)
     }
 }
 

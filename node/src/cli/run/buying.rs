@@ -136,7 +136,7 @@ impl Buying {
     }
 
     /// Asks the same without a word: the wish, its quote, and why it would not be sent.
-    pub(super) async fn looked(
+    pub(in crate::cli) async fn looked(
         &self,
         client: &Client,
         want: Want,

@@ -30,19 +30,23 @@ pub(super) async fn tell(
 ) -> Result<Exit, CliError> {
     let (want, quote, refused) = buying.looked(client, order.want).await?;
     let what = what(&quote, order.inputs.len()) + "; " + &order.program;
+    would(Order { want, ..order }, &quote, refused).tell(at, &what)
+}
+
+/// An order that is not sent, with what its quote says of it.
+pub(in crate::cli) fn would<T>(sends: T, quote: &Quote, refused: Option<CliError>) -> Would<T> {
     let (works, why, next) = match refused {
         Some(error) => (false, error.why, error.next),
-        None => (true, fine(&quote), String::new()),
+        None => (true, fine(quote), String::new()),
     };
-    let would = Would {
-        sends: Order { want, ..order },
+    Would {
+        sends,
         costs: Some(quote.most),
         holds: Some(quote.needed_now),
         works,
         why,
         next,
-    };
-    would.tell(at, &what)
+    }
 }
 
 /// The same where there is no network yet.
@@ -60,7 +64,8 @@ pub(super) fn tell_alone(at: &Context, order: Order) -> Result<Exit, CliError> {
     would.tell(at, &what)
 }
 
-fn what(quote: &Quote, files: usize) -> String {
+/// An order in words; it brings so many files.
+pub(in crate::cli) fn what(quote: &Quote, files: usize) -> String {
     let (nodes, class) = (text::nodes(quote.nodes), &quote.class);
     let time = text::span(u64::from(quote.seconds) * 1_000);
     let files = match files {

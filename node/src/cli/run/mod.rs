@@ -10,7 +10,7 @@
 
 pub(super) mod buying;
 mod cheaper;
-mod dry;
+pub(super) mod dry;
 pub(super) mod follow;
 mod leads;
 mod parallel;
