@@ -207,7 +207,7 @@ fn filter(class: Option<&str>) -> String {
 
 fn list(auctions: &[AuctionSummary]) -> String {
     let mut table = Table::new(&[
-        "AUCTION", "KIND", "CLASS", ">HEIGHT", ">SLOT", ">UNITS", ">BIDS", ">WON", ">SOLD",
+        "AUCTION", "KIND", "CLASS", ">HEIGHT", "->SLOT", "->UNITS", "->BIDS", "->WON", "->SOLD",
         ">PAID", ">PRICE/H",
     ]);
     for a in auctions {

@@ -115,11 +115,11 @@ fn table(contracts: &[Contract]) -> String {
             ("CLASS", &|c| c.class.clone()),
             ("STATE", &|c| state(c).to_owned()),
             (">JOBS", &|c| c.jobs.to_string()),
-            (">ASKED", &|c| c.requested.to_string()),
+            ("->ASKED", &|c| c.requested.to_string()),
             (">DONE", &|c| c.completed.to_string()),
-            (">FAILED", &|c| c.failed.to_string()),
+            ("->FAILED", &|c| c.failed.to_string()),
             (">VALUE", &|c| c.value.to_string()),
-            (">PENALTY", &|c| c.penalty.to_string()),
+            ("->PENALTY", &|c| c.penalty.to_string()),
         ],
     )
 }

@@ -84,7 +84,7 @@ fn table(leases: &[LeaseView]) -> String {
             ("JOB", &|l| l.name.clone().unwrap_or_else(|| "-".to_owned())),
             ("CLASS", &|l| l.class.clone()),
             (">UNITS", &|l| l.units.to_string()),
-            (">NODES", &|l| l.nodes.len().to_string()),
+            ("->NODES", &|l| l.nodes.len().to_string()),
             (">PAID/SLOT", &|l| l.paid.to_string()),
             ("NETWORK", &|l| network(l)),
         ],

@@ -218,9 +218,9 @@ fn table(all: &[ProjectRecord]) -> String {
             (">BUDGET", &|project| text::or_dash(project.limits.budget)),
             (">SPENT", &|project| project.spent.to_string()),
             (">RESERVED", &|project| project.reserved.to_string()),
-            (">JOBS", &|project| project.jobs.to_string()),
-            (">NODES", &|project| project.nodes.to_string()),
-            (">MEMBERS", &|project| project.members.len().to_string()),
+            ("->JOBS", &|project| project.jobs.to_string()),
+            ("->NODES", &|project| project.nodes.to_string()),
+            ("->MEMBERS", &|project| project.members.len().to_string()),
         ],
     )
 }

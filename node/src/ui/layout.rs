@@ -8,7 +8,8 @@ use std::sync::OnceLock;
 /// How tables are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Within so many columns: text that does not fit is cut, figures and ids are not.
+    /// Within so many columns: text that does not fit is cut, figures are not, ids are shown by
+    /// their beginnings, and columns that matter less go.
     Within(usize),
     /// As wide as they are.
     Whole,

@@ -9,11 +9,20 @@ const CUT: char = '…';
 const NARROWEST: usize = 8;
 /// Between two columns.
 const GAP: usize = 2;
+/// Digits of an id by which jobs go; longer ones are shown by their beginning first of all.
+const ID: usize = 16;
+/// Digits that tell ids apart where there is no room.
+const SHORT_ID: usize = 12;
+/// Marks the heading of a column that goes where there is no room.
+const OPTIONAL: char = '-';
+/// Marks the heading of a column of figures.
+const RIGHT: char = '>';
 
 /// A column: its heading, and its cell for an item.
 pub type Column<'a, T> = (&'static str, &'a dyn Fn(&T) -> String);
 
-/// A table under construction. A heading that begins with `>` aligns its column to the right.
+/// A table under construction. A heading that begins with `>` aligns its column to the right; with
+/// `-` before that, the column is left out where the terminal is too narrow for all.
 #[derive(Clone, Debug)]
 pub struct Table {
     headings: Vec<&'static str>,
@@ -49,8 +58,8 @@ impl Table {
     }
     fn laid_out(&self, layout: Layout) -> String {
         match layout {
-            Layout::Within(columns) => self.aligned(&self.widths_within(columns)),
-            Layout::Whole => self.aligned(&self.widths()),
+            Layout::Within(columns) => self.aligned(&self.fitted(columns)),
+            Layout::Whole => self.aligned(&self.fitted(usize::MAX)),
             Layout::Ids => self.lines(|row| row.first().cloned().unwrap_or_default(), false),
             Layout::Csv => self.lines(csv, true),
         }
@@ -65,7 +74,10 @@ impl Table {
             .collect()
     }
     fn names(&self) -> Vec<String> {
-        let names = self.headings.iter().map(|h| h.trim_start_matches('>'));
+        let names = self
+            .headings
+            .iter()
+            .map(|h| h.trim_start_matches([OPTIONAL, RIGHT]));
         names.map(str::to_owned).collect()
     }
     /// As wide as the widest cells.
@@ -77,34 +89,68 @@ impl Table {
         };
         names.iter().enumerate().map(width).collect()
     }
-    /// The widest columns of text give way first. Figures and the first column, which is an id, are
-    /// of no use cut.
-    fn widths_within(&self, columns: usize) -> Vec<usize> {
-        let mut widths = self.widths();
-        let all =
-            |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-        let gives = |i: &usize, widths: &[usize]| {
-            *i > 0 && !self.headings[*i].starts_with('>') && widths[*i] > NARROWEST
-        };
-        while all(&widths) > columns {
-            let text = (0..widths.len()).filter(|i| gives(i, &widths));
-            let Some(widest) = text.max_by_key(|i| widths[*i]) else {
+    /// The columns that are shown within so many characters, and how wide each is.
+    ///
+    /// 1. A long id is shown by its beginning, which commands take as well.
+    /// 2. The widest columns of text give way.
+    /// 3. Shorter ids follow, then optional columns go, the leftmost first.
+    ///
+    /// Figures and names in the first column are of no use cut.
+    fn fitted(&self, columns: usize) -> Vec<(usize, usize)> {
+        let whole: Vec<(usize, usize)> = self.widths().into_iter().enumerate().collect();
+        let mut shown = whole.clone();
+        self.shorten_id(&mut shown, columns, ID);
+        self.narrow(&mut shown, columns);
+        self.shorten_id(&mut shown, columns, SHORT_ID);
+        while total(&shown) > columns {
+            let Some(goes) = shown
+                .iter()
+                .position(|(i, _)| is_optional(self.headings[*i]))
+            else {
                 break;
             };
-            widths[widest] -= 1;
+            shown.remove(goes);
+            // What is left may have the room again.
+            for column in shown.iter_mut().skip(1) {
+                column.1 = whole[column.0].1;
+            }
+            self.narrow(&mut shown, columns);
         }
-        widths
+        shown
     }
-    fn aligned(&self, widths: &[usize]) -> String {
+    /// Shortens ids with more digits than `longest` in the first column if there is no room.
+    fn shorten_id(&self, shown: &mut [(usize, usize)], columns: usize, longest: usize) {
+        let is_id = |row: &Vec<String>| row[0].bytes().all(|b| b.is_ascii_hexdigit());
+        let ids = self.rows.iter().all(is_id);
+        if let (true, Some((_, width))) = (ids && total(shown) > columns, shown.first_mut())
+            && *width > longest
+        {
+            *width = SHORT_ID;
+        }
+    }
+    fn narrow(&self, shown: &mut [(usize, usize)], columns: usize) {
+        while total(shown) > columns {
+            let text = shown.iter_mut().skip(1);
+            let text = text.filter(|(i, width)| !is_right(self.headings[*i]) && *width > NARROWEST);
+            let Some((_, widest)) = text.max_by_key(|(_, width)| *width) else {
+                break;
+            };
+            *widest -= 1;
+        }
+    }
+    fn aligned(&self, shown: &[(usize, usize)]) -> String {
         let mut text = String::new();
         let heading = self.names();
         for row in std::iter::once(&heading).chain(&self.rows) {
             let mut line = String::new();
-            for (i, cell) in row.iter().enumerate() {
+            for &(i, width) in shown {
                 let gap = if i == 0 { "" } else { "  " };
-                let width = widths[i];
-                let cell = cut(cell, width);
-                line += &if self.headings[i].starts_with('>') {
+                // The beginning of an id can be typed; with a mark it could not.
+                let cell = match i {
+                    0 => row[i].chars().take(width).collect(),
+                    _ => cut(&row[i], width),
+                };
+                line += &if is_right(self.headings[i]) {
                     format!("{gap}{cell:>width$}")
                 } else {
                     format!("{gap}{cell:<width$}")
@@ -115,6 +161,22 @@ impl Table {
         }
         text
     }
+}
+
+/// How wide columns are together.
+fn total(shown: &[(usize, usize)]) -> usize {
+    let widths: usize = shown.iter().map(|(_, width)| width).sum();
+    widths + GAP * shown.len().saturating_sub(1)
+}
+
+/// Whether a column goes where there is no room.
+fn is_optional(heading: &str) -> bool {
+    heading.starts_with(OPTIONAL)
+}
+
+/// Whether a column is of figures.
+fn is_right(heading: &str) -> bool {
+    heading.trim_start_matches(OPTIONAL).starts_with(RIGHT)
 }
 
 /// The beginning of a text, with a mark if that is not all of it.
@@ -163,8 +225,54 @@ mod tests {
         assert!(narrow.lines().all(|line| line.chars().count() <= 46));
         let least = table.laid_out(Layout::Within(5));
         assert!(
-            least.contains("0123456789abcdef  a \"quic…  0.25  uni-a,u…"),
+            least.contains("0123456789ab  a \"quic…  0.25  uni-a,u…"),
             "{least}"
+        );
+    }
+
+    #[test]
+    fn long_ids_are_shortened_and_optional_columns_go() {
+        let mut table = Table::new(&["AUCTION", "->SLOT", "KIND", "->UNITS", ">PAID"]);
+        let id = "0123456789abcdef".repeat(4);
+        table.row([
+            id.clone(),
+            "7".into(),
+            "bid".into(),
+            "12".into(),
+            "0.5".into(),
+        ]);
+        let narrow = |columns| table.laid_out(Layout::Within(columns));
+        assert_eq!(
+            narrow(80),
+            "AUCTION       SLOT  KIND  UNITS  PAID\n0123456789ab     7  bid      12   0.5\n"
+        );
+        assert_eq!(
+            narrow(36),
+            "AUCTION       KIND  UNITS  PAID\n0123456789ab  bid      12   0.5\n"
+        );
+        assert_eq!(
+            narrow(9),
+            "AUCTION       KIND  PAID\n0123456789ab  bid    0.5\n"
+        );
+        let whole = table.laid_out(Layout::Whole);
+        assert!(whole.contains(&id) && whole.starts_with("AUCTION "));
+        assert_eq!(
+            table.laid_out(Layout::Ids),
+            id + "\n",
+            "programs get all of it"
+        );
+        assert!(
+            table
+                .laid_out(Layout::Csv)
+                .starts_with("AUCTION,SLOT,KIND,UNITS,PAID\n")
+        );
+        // A name is no id.
+        let mut names = Table::new(&["NAME", ">UNITS"]);
+        names.row(["a-class-with-a-long-name".into(), "2".into()]);
+        assert!(
+            names
+                .laid_out(Layout::Within(9))
+                .contains("a-class-with-a-long-name")
         );
     }
 

@@ -1,5 +1,7 @@
 //! A terminal in which a command runs, as its user sees it.
 
+mod narrow;
+
 use crate::command;
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
@@ -85,6 +87,19 @@ impl Terminal {
     fn is_a_shells(&self) -> bool {
         let flags = tcgetattr(&self.program).unwrap().local_flags;
         flags.contains(LocalFlags::ICANON | LocalFlags::ECHO)
+    }
+
+    /// All that it writes, once it has ended well.
+    pub(crate) async fn whole(mut self) -> String {
+        let ended = timeout(PATIENCE, self.ran.wait()).await.unwrap().unwrap();
+        assert_eq!(ended.code(), Some(0), "{}", self.text());
+        // What it wrote last may still be on its way.
+        let mut before = String::new();
+        while before.is_empty() || before != self.text() {
+            before = self.text();
+            sleep(Duration::from_millis(100)).await;
+        }
+        before.replace('\r', "")
     }
 
     /// Waits until it has ended and given the terminal back, and shows its last word.

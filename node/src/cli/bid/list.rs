@@ -70,8 +70,8 @@ fn table(bids: &[StandingBid]) -> String {
             }),
             ("CLASS", &|b| b.class.clone()),
             (">PRICE/H", &|b| b.max_price.to_string()),
-            (">AMENDED", &|b| or_dash(b.amended)),
-            (">BUDGET", &|b| b.budget.to_string()),
+            ("->AMENDED", &|b| or_dash(b.amended)),
+            ("->BUDGET", &|b| b.budget.to_string()),
             (">PAID", &|b| b.paid.to_string()),
         ],
     )

@@ -57,9 +57,9 @@ fn table(prices: &[ClassPrice]) -> String {
         &[
             ("CLASS", &|c| c.class.clone()),
             (">VCPU", &|c| c.vcpu.to_string()),
-            (">MEM/MiB", &|c| c.memory_mib.to_string()),
-            (">DISK/MiB", &|c| c.disk_mib.to_string()),
-            (">GPU", &|c| c.gpu.to_string()),
+            ("->MEM/MiB", &|c| c.memory_mib.to_string()),
+            ("->DISK/MiB", &|c| c.disk_mib.to_string()),
+            ("->GPU", &|c| c.gpu.to_string()),
             (">UNITS", &|c| c.units_offered.to_string()),
             (">FREE", &|c| {
                 c.units_offered.saturating_sub(c.units_leased).to_string()
@@ -67,7 +67,7 @@ fn table(prices: &[ClassPrice]) -> String {
             (">RESERVE/H", &|c| or_dash(c.reserve)),
             (">LAST/H", &|c| or_dash(c.last)),
             (">BUY/H", &|c| or_dash(c.buy)),
-            (">WAITING", &|c| c.waiting.to_string()),
+            ("->WAITING", &|c| c.waiting.to_string()),
         ],
     )
 }

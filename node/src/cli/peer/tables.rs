@@ -20,8 +20,8 @@ pub(super) fn list(list: &PeerList) -> String {
             ("PATH", &path),
             ("ADDRESS", &|p| p.address.clone()),
             (">RTT", &|p| or_dash(p.rtt_us.map(millis))),
-            (">SCORE", &|p| p.score.to_string()),
-            (">CONN", &|p| p.connections.to_string()),
+            ("->SCORE", &|p| p.score.to_string()),
+            ("->CONN", &|p| p.connections.to_string()),
             ("MARKS", &marks),
         ],
     )
