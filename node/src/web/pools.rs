@@ -1,7 +1,7 @@
 //! Pools: who has which share of units that all who claim some divide among them.
 
 use super::failure::Shown;
-use super::figures::{NONE, count, money, short};
+use super::figures::{NONE, count, counted, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
 use super::parts::{Fragment, Panel, cli, column, empty, meter, stat, table};
 use super::session::Who;
@@ -82,8 +82,9 @@ impl Pools {
         let running: u64 = claims().map(|claim| u64::from(claim.running)).sum();
         let own = || claims().filter(|claim| claim.job.is_some());
         let worth: u64 = own().map(|claim| claim.processors_milli).sum();
+        let pools = counted(self.0.len() as u64, "pool");
         html! {
-            (stat("Units", &count(units), "", &format!("in {} pools", self.0.len())))
+            (stat("Units", &count(units), "", &format!("in {pools}")))
             (stat("In use", &count(running), "", "units of the running slot, by all claims"))
             (stat("Claims", &count(claims().count() as u64), "",
                 &format!("{} of this node", own().count())))

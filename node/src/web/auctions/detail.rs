@@ -200,7 +200,7 @@ impl Detail {
             id: "record",
             title: "Record",
             body: html! {
-                div.log tabindex="0" role="group" aria-label="Record" {
+                div.log.columns tabindex="0" role="group" aria-label="Record" {
                     @for line in lines { p { (short(line, 300)) } }
                 }
             },

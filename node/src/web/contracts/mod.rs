@@ -3,7 +3,7 @@
 mod plans;
 
 use super::failure::Shown;
-use super::figures::{NONE, count, money, short};
+use super::figures::{NONE, count, counted, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
 use super::parts::{Fragment, Panel, Tone, cli, column, empty, live, pill, stat, table};
 use super::session::Who;
@@ -73,7 +73,8 @@ impl View {
             id: "own",
             title: "Contracts",
             meta: Some(html! {
-                "As client or provider. " (count(self.in_all as u64)) " are on the ledger in all."
+                "As client or provider. " (counted(self.in_all as u64, "contract"))
+                " on the ledger in all."
             }),
             body: live("contracts", &self.contracts()),
             foot: Some(cli("cli-all", "gridbay contract list --all")),

@@ -2,7 +2,7 @@
 
 use crate::api::types::{PlanJob, PlanView};
 use crate::cli::text::span;
-use crate::web::figures::{count, money, short};
+use crate::web::figures::{count, counted, money, short};
 use crate::web::gantt::{Bar, Gantt, Look, Row, legend};
 use crate::web::parts::{Panel, cli, column, empty, table};
 use maud::{Markup, html};
@@ -45,7 +45,7 @@ fn panel(n: usize, plan: &PlanView) -> Markup {
         id: &format!("plan-{n}"),
         title: &title,
         meta: Some(html! {
-            "Offer " (plan.label) " with " (count(plan.units)) " units a slot of "
+            "Offer " (plan.label) " with " (counted(plan.units, "unit")) " a slot of "
             (span(plan.slot_ms)) ". Slot " (count(plan.slot)) " runs."
         }),
         body: body(plan),

@@ -153,7 +153,7 @@ fn bought(name: &str, lines: &[Bought]) -> Markup {
                         None => (NONE),
                     }
                 }
-                td.wrap { (short(line.name.as_deref().unwrap_or(NONE), 60)) }
+                td.wrap.opt { (short(line.name.as_deref().unwrap_or(NONE), 60)) }
                 td.opt2 { span.id { (line.order.to_hex().chars().take(16).collect::<String>()) } }
                 td.num.opt { (exact(Signed::from(line.paid))) }
                 td.num.opt { (exact(Signed::from(line.returned))) }
@@ -162,7 +162,7 @@ fn bought(name: &str, lines: &[Bought]) -> Markup {
         }
         tr {
             th scope="row" { "Sum" }
-            td.wrap { (counted(lines.len() as u64, "order")) }
+            td.wrap.opt { (counted(lines.len() as u64, "order")) }
             td.opt2 {}
             td.num.opt { (sum(|line| Signed::from(line.paid))) }
             td.num.opt { (sum(|line| Signed::from(line.returned))) }
@@ -171,7 +171,7 @@ fn bought(name: &str, lines: &[Bought]) -> Markup {
     };
     let columns = [
         column("Job", ""),
-        column("Name", ""),
+        column("Name", "opt"),
         column("Order", "opt2"),
         column("Paid", "num opt"),
         column("Returned", "num opt"),

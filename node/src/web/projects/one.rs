@@ -8,7 +8,7 @@ use crate::api::types::ProjectRecord;
 use crate::backend::{Node, NodeBackend};
 use crate::cli::text;
 use crate::web::failure::Shown;
-use crate::web::figures::{count, money, money_or_none, short};
+use crate::web::figures::{counted, money, money_or_none, short};
 use crate::web::parts::{Fragment, Panel, cli, column, empty, live, stat, table};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
@@ -123,7 +123,7 @@ fn listed(one: &ProjectRecord) -> Markup {
             }
         }
     };
-    let name = format!("{} members", count(one.members.len() as u64));
+    let name = counted(one.members.len() as u64, "member");
     table(&name, &[column("User", ""), column("Role", "")], rows)
 }
 
