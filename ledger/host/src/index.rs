@@ -287,3 +287,6 @@ impl Index {
         self.rows.values(&start, &end)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -171,6 +171,13 @@ impl Rows {
             Rows::Memory(_) => false,
         }
     }
+    /// Fails as a file does that cannot be read.
+    #[cfg(test)]
+    pub(crate) fn fail(&self) {
+        if let Rows::File(file) = self {
+            file.failed.store(true, Ordering::Relaxed);
+        }
+    }
     pub(crate) fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         match self {
             Rows::File(file) => file.read(file.get(key)),

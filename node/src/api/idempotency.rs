@@ -133,7 +133,7 @@ fn replayed(answer: Answer) -> Response {
 mod tests {
     use super::*;
     use axum::routing::post;
-    use axum::{Router, middleware};
+    use axum::{Extension, Router, middleware};
     use hyper::service::Service as _;
     use hyper_util::service::TowerToHyperService;
     use std::sync::atomic::AtomicUsize;
@@ -146,6 +146,28 @@ mod tests {
         let status = answer.status().as_u16();
         let body = to_bytes(answer.into_body(), 4 * BODY_BYTES).await.unwrap();
         (status, body.len())
+    }
+
+    #[tokio::test]
+    async fn an_answer_with_a_passing_fault_is_not_the_last_one() {
+        let done = Arc::new(AtomicUsize::new(0));
+        let deeds = Arc::clone(&done);
+        let deed = move |Extension(passing): Extension<Passing>| {
+            if deeds.fetch_add(1, Ordering::SeqCst) == 0 {
+                passing.tell();
+            }
+            async { "x" }
+        };
+        let once = middleware::from_fn_with_state(Keys::default(), once);
+        let routes = Router::new().route("/deed", post(deed)).layer(once);
+        for asked in 1..=3 {
+            assert_eq!(ask(&routes, "/deed").await, (200, 1));
+            assert_eq!(
+                done.load(Ordering::SeqCst),
+                asked.min(2),
+                "the second stays"
+            );
+        }
     }
 
     #[tokio::test]

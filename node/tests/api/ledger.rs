@@ -77,6 +77,57 @@ async fn money_moves_and_is_on_the_statement() {
     assert_eq!(missing.code, ErrorCode::NotFound);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn money_on_its_way_is_not_sent_again() {
+    let world = world().await;
+    let to = world.genesis.account(&world.genesis.members[1]);
+    let one = TransferRequest {
+        to,
+        amount: credits("0.3"),
+        memo: None,
+    };
+    let transfers = vec![one; 200];
+    let list = || {
+        world.backend.transfers(
+            None,
+            TransfersRequest {
+                transfers: transfers.clone(),
+            },
+        )
+    };
+    // 100 credits are 333 of them: what the first list leaves is not enough for the second.
+    let (first, second) = tokio::join!(list(), list());
+    let all: Vec<TransferOutcome> = [first.unwrap(), second.unwrap()].concat();
+    let done = all.iter().filter(|outcome| outcome.done.is_some()).count();
+    assert_eq!(done, 333);
+    let codes = all.iter().filter_map(|outcome| outcome.error.as_ref());
+    let codes: BTreeSet<_> = codes.map(|error| error.code.name()).collect();
+    let funds = ErrorCode::InsufficientFunds.name();
+    assert_eq!(codes, BTreeSet::from([funds]), "nobody waits for nothing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_of_a_list_is_not_that_of_a_transfer() {
+    let world = world().await;
+    let to = world.genesis.account(&world.genesis.members[1]);
+    let one = TransferRequest {
+        to,
+        amount: credits("1"),
+        memo: None,
+    };
+    let single = world
+        .backend
+        .transfer(Some("key-0001/0".into()), one.clone());
+    single.await.unwrap();
+    let transfers = vec![one];
+    let list = world
+        .backend
+        .transfers(Some("key-0001"), TransfersRequest { transfers });
+    assert!(list.await.unwrap()[0].done.is_some());
+    let balance = world.backend.balance(None).await.unwrap().balance;
+    assert_eq!(balance, Signed::from(credits("98")), "both are paid");
+}
+
 /// Transfers of one account: more than wait at a time, within one window of `valid_until`, and more
 /// than a list shows.
 const MANY: usize = 1_001;

@@ -1,0 +1,73 @@
+//! A file that fails under a running node.
+
+use super::*;
+use gridbay_ledger::{Draft, State};
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::genesis::{Genesis, Member, Policy};
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::units::Credits;
+use gridbay_protocol::validator::validator_id;
+use gridbay_sample as sample;
+
+/// The first block of a ledger, without entries.
+fn first_block() -> CheckedBlock {
+    let key = |n: u8| SecretKey::from_seed(&[n; 32]);
+    let chain = Chain::new(&[7; 32], 100);
+    let founder = Member {
+        validator: Some(sample::validator(
+            key(2).public(),
+            key(3).public(),
+            chain.tip(),
+        )),
+        ..sample::member("founder", key(1).public(), Credits::ZERO)
+    };
+    let genesis = Genesis {
+        policy: Policy::local(),
+        ..sample::genesis(
+            "index",
+            vec![sample::class("small", 1, 512, 10)],
+            vec![founder],
+        )
+    };
+    let state = State::genesis(&genesis).expect("a legal genesis");
+    let proposer = validator_id(&key(2).public());
+    let tip = state.beacon_tip(&proposer).expect("it has a tip");
+    let draft = Draft {
+        proposer,
+        time_ms: state.time_ms() + 250,
+        reveal: chain
+            .clone()
+            .preimage(&tip)
+            .expect("the chain is long enough"),
+        last_commit: None,
+        evidence: vec![],
+        entries: vec![],
+        hints: vec![],
+    };
+    state.propose(draft).block
+}
+
+#[test]
+fn an_index_that_could_not_be_read_stops_the_node_and_is_made_anew() {
+    let place = tempfile::tempdir().unwrap();
+    let mut index = Index::open(Some(place.path()));
+    let block = first_block();
+    assert!(index.is_whole());
+    index.rows.fail();
+    assert_eq!(index.entry(&EntryId([1; 32])), None);
+    assert!(!index.is_whole(), "what it does not find may be there");
+    assert!(matches!(index.add(&block, &[]), Err(Fault::Disk(_))));
+    drop(index);
+    let mut index = Index::open(Some(place.path()));
+    assert!(index.is_whole());
+    index.add(&block, &[]).unwrap();
+    assert_eq!((index.applied(), index.block(&block.id())), (1, Some(1)));
+}
+
+#[test]
+fn an_index_from_a_snapshot_on_does_not_know_what_was_before() {
+    let mut index = Index::open(None);
+    assert!(index.is_whole());
+    index.begin_after(7, BlockId([1; 32]));
+    assert!(!index.is_whole());
+}
