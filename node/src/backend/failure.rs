@@ -77,7 +77,7 @@ pub(crate) fn no_account() -> ApiError {
     ApiError::new(
         ErrorCode::Refused,
         "this node has no account on the ledger yet",
-        "wait for `gridbay node status` to show one, or join with an invitation",
+        "`gridbay doctor` tells whether one is coming; without one, join with an invitation",
     )
 }
 

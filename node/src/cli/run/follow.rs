@@ -153,7 +153,10 @@ impl Follower {
                         return Err(left(&id));
                     }
                     interrupted = true;
-                    ui::note("ending the job; once more to leave at once");
+                    ui::note(
+                        "ending the job; a sealed bid still competes, and if it wins its first \
+                         slot is paid; once more to leave at once",
+                    );
                     let path = format!("/jobs/{id}/cancel");
                     let cancelled = client.post::<JobRecord>(&path, &(), None).await;
                     cancelled.during("the job was not cancelled")?;

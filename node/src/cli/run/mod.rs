@@ -35,6 +35,7 @@ use crate::ui;
 use buying::Buying;
 use clap::Args;
 use follow::{Follower, Output, Signals};
+use futures::FutureExt as _;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::units::Credits;
 use leads::Leads;
@@ -167,13 +168,14 @@ impl RunArgs {
                     };
                 }
                 if !alone {
-                    return self.go(at, want, plan, signals).await;
+                    return self.go(at, want, plan, signals, true).await;
                 }
                 let market = tokio::select! {
                     market = Market::open(at, self.keep, &self.buying.fit) => market?,
                     () = signals.next() => return Err(interrupted()),
                 };
-                self.go(market.context(), want, plan, signals).await
+                self.go(market.context(), want, plan, signals, self.keep)
+                    .await
             }),
         }
     }
@@ -184,6 +186,7 @@ impl RunArgs {
         want: Want,
         plan: stage::Plan,
         mut signals: Signals,
+        stays: bool,
     ) -> Result<Exit, CliError> {
         let client = at.client()?;
         let more = self.parallel.port().filter(|_| !self.detach);
@@ -194,6 +197,10 @@ impl RunArgs {
         };
         let mut unread = Unread::default();
         unread.look();
+        // An interrupt that came while the last words were written still stops the order.
+        if signals.next().now_or_never().is_some() {
+            return Err(interrupted());
+        }
         let record: JobRecord = self.once.post(&client, &ORDER, &request).await?;
         if self.detach {
             at.show(&record, |record| format!("{}\n", record.id))?;
@@ -215,7 +222,11 @@ impl RunArgs {
             files::fetch(&client, &record, &self.dest).await?;
         }
         tell_dropped(&record);
-        ui::note(&end_line(&record));
+        ui::note(&match stays {
+            true => end_line(&record),
+            // Nobody is there to be asked any more.
+            false => end(&record),
+        });
         if at.format == Format::Json {
             at.show(&record, |_| String::new())?;
         }
@@ -305,6 +316,14 @@ pub(super) fn cause(record: &JobRecord) -> Option<String> {
 }
 
 pub(super) fn end_line(record: &JobRecord) -> String {
+    let line = end(record);
+    match record.state {
+        JobState::Done => line,
+        _ => format!("{line}; gridbay job why {}", record.id),
+    }
+}
+
+fn end(record: &JobRecord) -> String {
     let reason = cause(record).map_or(String::new(), |said| format!(" ({said})"));
     let money = money(record);
     let mut line = format!("{}{reason}, {money}", record.state.name());
@@ -315,9 +334,6 @@ pub(super) fn end_line(record: &JobRecord) -> String {
             text::span(waited),
             text::span(to.saturating_sub(from))
         );
-    }
-    if record.state != JobState::Done {
-        line += &format!("; gridbay job why {}", record.id);
     }
     line
 }

@@ -129,6 +129,7 @@ impl Plan {
             return Ok(());
         }
         let name = base_name(path)?;
+        may_run(&program, path)?;
         self.argv[0] = format!("./{name}");
         self.add(name, path)
     }
@@ -177,8 +178,26 @@ impl Plan {
         }
         Ok(())
     }
-    /// The sentence that tells whose program runs.
+    /// The sentence that tells whose program runs, and which of its arguments are files that stay
+    /// here.
     pub(super) fn whose(&self) -> String {
+        let stay = self.argv.iter().skip(1).filter(|word| self.stays(word));
+        let stay: Vec<String> = stay
+            .map(|file| {
+                format!(
+                    "; {file} is not brought along: --input {}",
+                    ui::quoted(file)
+                )
+            })
+            .collect();
+        format!("{}{}", self.whose_program(), stay.concat())
+    }
+    /// Whether an argument is a file here that the job will not find.
+    fn stays(&self, word: &str) -> bool {
+        let path = Path::new(word);
+        path.is_relative() && path.is_file() && !self.files.contains_key(&plain(word))
+    }
+    fn whose_program(&self) -> String {
         let program = self.program.as_str();
         match is_sellers(program) {
             false => format!("{program} is brought along from this machine"),
@@ -301,6 +320,27 @@ fn plain(path: &str) -> String {
     path.strip_prefix("./").unwrap_or(path).to_owned()
 }
 
+/// Refuses a program here that no machine could start.
+fn may_run(program: &str, path: &Path) -> Result<(), CliError> {
+    let Ok(meta) = fs::metadata(path) else {
+        // Told with the other files.
+        return Ok(());
+    };
+    if meta.is_dir() {
+        let why = format!("{program} is a folder");
+        return Err(usage(
+            why,
+            "name a program in it, and the folder by --input",
+        ));
+    }
+    if meta.permissions().mode() & 0o111 == 0 {
+        let why = format!("{program} may not be executed");
+        let next = format!("allow it: chmod +x {}", ui::quoted(program));
+        return Err(usage(why, &next));
+    }
+    Ok(())
+}
+
 fn base_name(path: &Path) -> Result<String, CliError> {
     let name = path.file_name().and_then(|name| name.to_str());
     name.map(str::to_owned).ok_or_else(|| {
@@ -324,6 +364,7 @@ pub(in crate::cli) fn pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui;
     use clap::Parser as _;
 
     #[derive(clap::Parser)]
@@ -337,17 +378,41 @@ mod tests {
         Plan::new(&Line::try_parse_from(words).unwrap().run)
     }
 
+    /// The relative path of a file.
+    fn from_here_to(file: &Path) -> String {
+        let up = "../".repeat(std::env::current_dir().unwrap().components().count() - 1);
+        format!("{up}{}", file.to_str().unwrap().trim_start_matches('/'))
+    }
+
+    #[test]
+    fn files_among_the_arguments_that_stay_here_are_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = dir.path().join("train.py");
+        fs::write(&script, "").unwrap();
+        let script = from_here_to(&script);
+        let told = plan(&["--", "python3", &script, "-v"]).unwrap().whose();
+        let stays = format!("{script} is not brought along: --input {script}");
+        assert!(told.ends_with(&stays), "{told}");
+        let named = format!("{script}:train.py");
+        let told = plan(&["--input", &named, "--", "python3", "train.py"]).unwrap();
+        assert_eq!(told.whose(), "python3 is the seller's program");
+    }
+
     #[test]
     fn a_local_program_comes_along() {
         let dir = tempfile::tempdir().unwrap();
         let program = dir.path().join("count");
         fs::write(&program, "#!/bin/sh\n").unwrap();
+        let refused = self::plan(&["--", &from_here_to(&program)]).err().unwrap();
+        assert!(refused.next.contains("chmod +x"), "{refused:?}");
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let folder = self::plan(&["--", &from_here_to(dir.path())]);
+        assert!(folder.err().unwrap().why.contains("is a folder"));
         let data = dir.path().join("data");
         fs::create_dir_all(data.join("deep")).unwrap();
         fs::write(data.join("deep/a.txt"), "a").unwrap();
+        let from_here = from_here_to(&program);
         let program = program.to_str().unwrap();
-        let up = "../".repeat(std::env::current_dir().unwrap().components().count() - 1);
-        let from_here = format!("{up}{}", program.trim_start_matches('/'));
         let data = data.to_str().unwrap();
         let plan = plan(&["--input", data, "--", &from_here, "-x"]).unwrap();
         assert_eq!(plan.argv, ["./count", "-x"]);

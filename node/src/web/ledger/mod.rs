@@ -238,7 +238,7 @@ pub(super) mod tests {
         assert!(older.contains("the last 1,000 movements"), "{older}");
         assert!(older.contains("gridbay ledger statement -o csv"), "{older}");
         assert!(!older.contains(&format!("/ledger?page={}", last + 1)));
-        assert_eq!(exist(&older), 4);
+        assert_eq!(exist(&older), 5);
     }
 
     #[test]
