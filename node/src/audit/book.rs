@@ -177,7 +177,7 @@ impl Inner {
         let (mut text, hash) = chain::seal(&line)?;
         text.push('\n');
         let (file, bytes) = self.file(folder, line.seq)?;
-        (&*file).write_all(text.as_bytes())?;
+        append(&file, bytes, || (&*file).write_all(text.as_bytes()))?;
         self.open = Some((file, bytes.saturating_add(text.len() as u64)));
         (self.last, self.lost) = (Some((line.seq, hash)), 0);
         Ok(line.seq)
@@ -191,6 +191,9 @@ impl Inner {
             }
             // From now on the next file is the one that is made safe.
             file.sync_data()?;
+        } else {
+            // What a failed write left may still be there.
+            mend(folder)?;
         }
         let mut files = files(folder)?;
         let newest = files.last().filter(|(first, path)| {
@@ -214,6 +217,15 @@ impl Inner {
     }
 }
 
+/// Appends to a file of so many bytes. Where that fails, what came of it goes: nobody can read on
+/// behind half a line.
+fn append(file: &File, bytes: u64, write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    write().inspect_err(|_| {
+        // If this fails, too, the folder is mended before the next line.
+        let _cut = file.set_len(bytes);
+    })
+}
+
 /// The files of a log, by the numbers of their first lines.
 fn files(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     let mut found = Vec::new();
@@ -229,8 +241,7 @@ fn files(folder: &Path) -> io::Result<Vec<(u64, PathBuf)>> {
     Ok(found)
 }
 
-/// Takes away a line that a power cut left half: its action was never answered, and `head` does not
-/// name it.
+/// Takes away a line that a power cut or a failed write left half: `head` does not name it.
 fn mend(folder: &Path) -> io::Result<()> {
     let Some((_, path)) = files(folder)?.pop() else {
         return Ok(());

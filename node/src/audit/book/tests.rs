@@ -148,3 +148,24 @@ fn a_line_whose_file_was_given_up_is_not_safe() {
     assert!(book.make_safe(seq.unwrap()).is_err());
     assert_eq!(head(), before, "the head names what is safe alone");
 }
+
+#[test]
+fn a_write_that_fails_halfway_breaks_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::open(dir.path()).unwrap();
+    let (_, path) = files(&book.folder).unwrap().pop().unwrap();
+    let before = fs::read(&path).unwrap();
+    let file = File::options().append(true).open(&path).unwrap();
+    let half = || (&file).write_all(&before[..40]);
+    let failed = append(&file, before.len() as u64, || {
+        half()?;
+        Err(io::ErrorKind::StorageFull.into())
+    });
+    assert_eq!(failed.unwrap_err().kind(), io::ErrorKind::StorageFull);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    // Not even that can be taken away at once.
+    half().unwrap();
+    book.inner().open = None;
+    book.write(action("POST /jobs"));
+    assert_eq!(whole(dir.path()).len(), 2);
+}
