@@ -10,6 +10,7 @@
 use super::chain::{self, Break, Head};
 use super::line::{Line, Outcome, Who};
 use crate::store::orders::private_folder;
+use crate::store::replace_file;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -58,6 +59,10 @@ struct Inner {
     last: Option<Head>,
     /// The file that takes lines, and its bytes.
     open: Option<(Arc<File>, u64)>,
+    /// Number of the last line of which nobody knows whether it is on disk, because its write or
+    /// sync, or one after it, failed. The kernel tells a failed sync once, so no later one that
+    /// succeeds says anything about the lines up to here.
+    given_up_to: u64,
     /// Lines that could not be written since the last one.
     lost: u64,
     file_bytes: u64,
@@ -95,6 +100,7 @@ impl Book {
             inner: Arc::new(Mutex::new(Inner {
                 last,
                 open: None,
+                given_up_to: 0,
                 lost: 0,
                 file_bytes,
             })),
@@ -120,10 +126,7 @@ impl Book {
     pub(crate) fn write(&self, action: Action) {
         let added = self.inner().add(&self.folder, action);
         if let Err(error) = added.and_then(|seq| self.make_safe(seq)) {
-            let mut inner = self.inner();
-            inner.lost += 1;
-            // Where the next line goes is found out anew.
-            inner.open = None;
+            self.inner().lost += 1;
             tracing::error!(%error, "an action is missing in the audit log");
         }
     }
@@ -131,19 +134,23 @@ impl Book {
     /// Makes safe what was written up to a line at least, then names the last of it.
     fn make_safe(&self, seq: u64) -> io::Result<()> {
         let mut safe = self.safe.lock().unwrap_or_else(PoisonError::into_inner);
-        if *safe >= seq {
-            return Ok(());
-        }
         let (last, file) = {
             let inner = self.inner();
+            inner.check(seq)?;
+            if *safe >= seq {
+                return Ok(());
+            }
             let file = inner.open.as_ref().map(|(file, _)| Arc::clone(file));
             (inner.last.clone(), file)
         };
-        // Another action's failure gave the file up: nobody knows what of it is safe.
-        let file = file.ok_or_else(|| io::Error::other("the file of the line was given up"))?;
-        file.sync_data()?;
+        let file = file.ok_or_else(given_up)?;
+        // `safe` is held until the failure is noted, so nobody syncs the same file in between.
+        file.sync_data().inspect_err(|_| self.inner().give_up())?;
+        // The next file may have begun meanwhile, and its action been told of the failure.
+        self.inner().check(seq)?;
         if let Some((last, hash)) = last {
-            fs::write(self.folder.join(HEAD), format!("{last} {hash}\n"))?;
+            let text = format!("{last} {hash}\n");
+            replace_file(&self.folder.join(HEAD), text.as_bytes())?;
             *safe = last;
         }
         Ok(())
@@ -154,7 +161,27 @@ impl Book {
     }
 }
 
+fn given_up() -> io::Error {
+    io::Error::other("the file of the line was given up")
+}
+
 impl Inner {
+    /// No line so far that is not known to be safe can become so. Where the next one goes is found
+    /// out anew.
+    fn give_up(&mut self) {
+        self.open = None;
+        self.given_up_to = self.last.as_ref().map_or(0, |(last, _)| *last);
+    }
+
+    /// Whether a line can still become safe. Others' failures may hit one that is safe already:
+    /// better told as missing than the reverse.
+    fn check(&self, seq: u64) -> io::Result<()> {
+        match seq <= self.given_up_to {
+            true => Err(given_up()),
+            false => Ok(()),
+        }
+    }
+
     /// Adds a line, which is not safe yet, and returns its number.
     fn add(&mut self, folder: &Path, action: Action) -> io::Result<u64> {
         let (seq, prev) = self.last.clone().unwrap_or_default();
@@ -177,7 +204,8 @@ impl Inner {
         let (mut text, hash) = chain::seal(&line)?;
         text.push('\n');
         let (file, bytes) = self.file(folder, line.seq)?;
-        append(&file, bytes, || (&*file).write_all(text.as_bytes()))?;
+        append(&file, bytes, || (&*file).write_all(text.as_bytes()))
+            .inspect_err(|_| self.give_up())?;
         self.open = Some((file, bytes.saturating_add(text.len() as u64)));
         (self.last, self.lost) = (Some((line.seq, hash)), 0);
         Ok(line.seq)
@@ -190,7 +218,7 @@ impl Inner {
                 return Ok((file, bytes));
             }
             // From now on the next file is the one that is made safe.
-            file.sync_data()?;
+            file.sync_data().inspect_err(|_| self.give_up())?;
         } else {
             // What a failed write left may still be there.
             mend(folder)?;

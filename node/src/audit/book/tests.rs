@@ -144,9 +144,63 @@ fn a_line_whose_file_was_given_up_is_not_safe() {
     let before = head();
     let seq = book.inner().add(&book.folder, action("POST /offers"));
     // Another action's write fails now.
-    book.inner().open = None;
+    book.inner().give_up();
     assert!(book.make_safe(seq.unwrap()).is_err());
     assert_eq!(head(), before, "the head names what is safe alone");
+}
+
+/// A file that takes lines and cannot be synced.
+fn never_safe() -> Arc<File> {
+    let file = File::options().append(true).open("/dev/null").unwrap();
+    assert!((&file).write_all(b"x").is_ok() && file.sync_data().is_err());
+    Arc::new(file)
+}
+
+#[test]
+fn a_failed_sync_is_told_to_all_whose_lines_it_was_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::open(dir.path()).unwrap();
+    let add = || book.inner().add(&book.folder, action("POST /jobs"));
+    let head = || head(&book.folder).unwrap().unwrap().0;
+    book.inner().open = Some((never_safe(), 0));
+    let (one, two) = (add().unwrap(), add().unwrap());
+    assert!(book.make_safe(two).is_err());
+    assert!(book.inner().open.is_none(), "no other syncs that file");
+    assert!(book.make_safe(one).is_err());
+    assert_eq!(head(), 1);
+    // A third action opens a file in between.
+    let three = add().unwrap();
+    assert!(book.make_safe(one).is_err());
+    book.make_safe(three).unwrap();
+    assert!(book.make_safe(one).is_err() && book.make_safe(two).is_err());
+    assert_eq!(head(), three);
+}
+
+#[test]
+fn a_sync_that_fails_as_the_next_file_begins_is_told_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::open(dir.path()).unwrap();
+    let add = || book.inner().add(&book.folder, action("POST /jobs"));
+    book.inner().open = Some((never_safe(), 0));
+    let one = add().unwrap();
+    book.inner().open = Some((never_safe(), FILE_BYTES));
+    assert!(add().is_err(), "the file is full and cannot be made safe");
+    let two = add().unwrap();
+    assert!(book.make_safe(one).is_err());
+    book.make_safe(two).unwrap();
+    assert!(book.make_safe(one).is_err());
+}
+
+#[test]
+fn the_head_is_replaced_as_a_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::open(dir.path()).unwrap();
+    let path = book.folder.join(HEAD);
+    let before = fs::read_to_string(&path).unwrap();
+    let opened = File::open(&path).unwrap();
+    book.write(action("POST /jobs"));
+    assert_eq!(io::read_to_string(opened).unwrap(), before);
+    assert_ne!(fs::read_to_string(&path).unwrap(), before);
 }
 
 #[test]
