@@ -64,13 +64,14 @@ impl Once {
             }
             first => (first, false),
         };
-        answer.map_err(|error| failed(deed, &key, lost, error))
+        let repeats = self.key.is_some();
+        answer.map_err(|error| failed(deed, &key, (lost, repeats), error))
     }
 }
 
 /// A failure. After an attempt that was lost, no refusal of the next one tells that the first did
-/// nothing.
-fn failed(deed: &Deed, key: &str, lost: bool, error: ApiError) -> CliError {
+/// nothing. Whoever names a key may repeat what another command attempted under it.
+fn failed(deed: &Deed, key: &str, (lost, repeats): (bool, bool), error: ApiError) -> CliError {
     let is_open = matches!(
         error.code,
         ErrorCode::Unreachable
@@ -80,7 +81,7 @@ fn failed(deed: &Deed, key: &str, lost: bool, error: ApiError) -> CliError {
             // The same request is running still, or the key is another one's.
             | ErrorCode::Conflict
     );
-    if (!is_open || is_undone(&error)) && !lost {
+    if (!is_open || is_undone(&error)) && !lost && !repeats {
         return CliError::of(error, deed.undone);
     }
     let exit = match lost {
@@ -183,14 +184,39 @@ mod tests {
             (vec![late(ended)], Exit::TIMEOUT, true),
             (vec![funds()], Exit::FUNDS, true),
         ] {
-            let (done, keys) = post(Some("own-key-1"), answers).await;
+            let (done, keys) = post(None, answers).await;
             let error = done.unwrap_err();
-            assert!(keys.iter().all(|key| key == "own-key-1"), "{keys:?}");
+            assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
             assert_eq!(error.exit, exit, "{error}");
             assert_eq!(error.what == DEED.undone, is_known, "{error}");
-            assert_eq!(error.what == DEED.unknown, !is_known, "{error}");
-            assert_eq!(error.next.contains("--key own-key-1"), !is_known, "{error}");
-            assert_eq!(error.details["key"] == "own-key-1", !is_known, "{error}");
+            is_told(&error, &keys[0], !is_known);
+        }
+    }
+
+    fn is_told(error: &CliError, key: &str, is_unknown: bool) {
+        let again = format!("--key {key}");
+        assert_eq!(error.what == DEED.unknown, is_unknown, "{error}");
+        assert_eq!(error.next.contains(&again), is_unknown, "{error}");
+        assert_eq!(error.details["key"] == key, is_unknown, "{error}");
+    }
+
+    #[tokio::test]
+    async fn no_refusal_tells_what_an_earlier_command_with_the_key_did() {
+        let ended = json!({"done": false});
+        for (status, code, details, exit) in [
+            (503, "busy", Value::Null, Exit::UNREACHABLE),
+            (429, "too_many", Value::Null, Exit::UNREACHABLE),
+            (403, "refused", Value::Null, Exit::REFUSED),
+            (401, "unauthorised", Value::Null, Exit::REFUSED),
+            (402, "insufficient_funds", Value::Null, Exit::FUNDS),
+            (504, "timeout", ended, Exit::TIMEOUT),
+        ] {
+            let answer = Some((status, refusal(code, details)));
+            let (done, keys) = post(Some("own-key-1"), vec![answer]).await;
+            let error = done.unwrap_err();
+            assert_eq!(keys, ["own-key-1"]);
+            assert_eq!(error.exit, exit, "{error}");
+            is_told(&error, &keys[0], true);
         }
     }
 
