@@ -141,7 +141,7 @@ pub(crate) fn told(rules: &FederationRules) -> [(&'static str, String); 15] {
         (
             "invitations",
             format!(
-                "{} steps, {} accounts of each under a member, {} in an epoch, {} by a guest",
+                "{} steps, each {} accounts a member, {} an epoch, {} by a guest",
                 rules.invitation_depth,
                 rules.accounts_per_member,
                 rules.invitations_per_epoch,

@@ -11,6 +11,7 @@ use crate::cli::cluster::run::Errand;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use crate::cli::progress::Progress;
+use crate::ui;
 use futures::stream;
 use gridbay_protocol::checkpoint::{
     Checkpoint, EVERY_DEFAULT, EVERY_SECONDS, GRACE_DEFAULT, GRACE_SECONDS,
@@ -364,7 +365,6 @@ pub(in crate::cli) fn pieces(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui;
     use clap::Parser as _;
 
     #[derive(clap::Parser)]
