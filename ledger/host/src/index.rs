@@ -5,8 +5,8 @@
 //! it, it is thrown away and made anew, from the first block on: the next start takes the time to
 //! execute all. Losing it costs time, never data. An index that fails while the node runs stops it
 //! like any other file: a payment that it does not find would be told as one that was never made.
-//! Without a directory the rows stay in memory and begin with the blocks after the snapshot that the
-//! host started from.
+//! Without a directory the rows stay in memory and begin with the blocks after the snapshot that
+//! the host started from.
 //!
 //! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height; `f`
 //! height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction

@@ -9,8 +9,8 @@
 //!    ones.
 //! 4. An entry that becomes ready is announced once: passed on and acknowledged.
 //! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then
-//!    given: its senders hear of it. Promises have bounds of their own; beyond them an entry waits like
-//!    any other, without a promise.
+//!    given: its senders hear of it. Promises have bounds of their own; beyond them an entry waits
+//!    like any other, without a promise.
 //!
 //! Bounds: entries, bytes, entries of one account, those by one invitation of it, those of it that
 //! are not ready, and a quarter of the mempool for all not ready. When the mempool or the quarter

@@ -197,9 +197,7 @@ fn facts(core: &Core, job: &JobId, agent: &OrderAgent) -> Answer<(Facts, ClassId
         last: None,
         needed: asks.needed,
         locked: agent.id.map_or(Credits::ZERO, |id| state.escrow(&id)),
-        spendable: core
-            .account()
-            .map_or(Credits::ZERO, |account| market::spendable(state, &account)),
+        spendable: spendable(core),
         paid: agent.paid(),
         budget: asks.budget,
         height,
@@ -230,6 +228,12 @@ fn facts(core: &Core, job: &JobId, agent: &OrderAgent) -> Answer<(Facts, ClassId
         amendable: None,
     };
     Ok((facts, order.class))
+}
+
+/// What the node's account can pay.
+fn spendable(core: &Core) -> Credits {
+    let of = |account| market::spendable(core.state(), &account);
+    core.account().map_or(Credits::ZERO, of)
 }
 
 /// Bytes of output of all its ranks that were dropped.

@@ -75,6 +75,13 @@ struct Service {
     ended: bool,
 }
 
+impl Service {
+    /// Nobody waits any more.
+    fn end(mut self) {
+        self.ended = true;
+    }
+}
+
 impl Drop for Service {
     fn drop(&mut self) {
         if !self.ended {
@@ -138,10 +145,10 @@ impl Desk {
         if !served {
             // A task of its own: a turn goes on when the request that began it is given up.
             let (inner, ended) = (Arc::clone(&self.0), false);
-            let mut service = Service { inner, ended };
+            let service = Service { inner, ended };
             tokio::spawn(async move {
                 service.inner.take_turns().await;
-                service.ended = true;
+                service.end();
             });
         }
         let answer = answer.await;

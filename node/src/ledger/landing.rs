@@ -1,32 +1,24 @@
-//! Waiting for an entry's block.
+//! The look-out for entries' blocks.
 //!
 //! 1. Whoever waits names the entry and the last height that may take it, and wakes the look-out.
-//! 2. After each block the look-out asks the core once which of all these entries are in blocks, and
-//!    tells those that wait. So a thousand requests cost the core thread one question, and a block
-//!    wakes only those that it concerns. For an entry that came since it asks at once: the block may
-//!    have been there before.
+//! 2. After each block the look-out asks the core once which of all these entries are in blocks,
+//!    and tells those that wait. So a thousand requests cost the core thread one question, and a
+//!    block wakes only those that it concerns. For an entry that came since it asks at once: the
+//!    block may have been there before.
 //! 3. A halt of the node ends all waiting: what it said would not be safe.
 
-use crate::api::limits::BLOCK_WAIT;
-use crate::api::{Answer, ApiError, ErrorCode};
-use crate::backend::NodeBackend;
-use crate::backend::failure::{gone, internal};
-use crate::body::{BodyGone, BodyHandle};
-use gridbay_core::input::Command;
-use gridbay_core::reply::Reply;
+use crate::body::BodyHandle;
 use gridbay_protocol::ids::EntryId;
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, oneshot};
-use tokio::time::timeout;
 
 /// From one question that had no answer to the next.
 const AGAIN: Duration = Duration::from_millis(20);
 
 /// The height of an entry's block; `None` if it is in none and its time is over.
-type Landed = Option<u64>;
+pub(super) type Landed = Option<u64>;
 
 /// Those that wait for an entry.
 struct Waiting {
@@ -54,7 +46,8 @@ impl Landing {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn watch(&self, entry: EntryId, until: u64) -> oneshot::Receiver<Landed> {
+    /// Waits for an entry; an error if the node halts or stops.
+    pub(super) fn watch(&self, entry: EntryId, until: u64) -> oneshot::Receiver<Landed> {
         let (sender, landed) = oneshot::channel();
         let mut all = self.all();
         let told = Vec::new();
@@ -132,56 +125,4 @@ impl Landing {
         }
         true
     }
-}
-
-impl NodeBackend {
-    /// Submits an entry and waits for its block.
-    pub(crate) async fn on_the_ledger(&self, command: Command) -> Answer<(EntryId, u64)> {
-        let Reply::Submitted(entry) = self.command(command).await? else {
-            return Err(internal("submitting an entry", "no entry was made"));
-        };
-        let sent_at = *self.parts.body.height().borrow();
-        let until = sent_at.saturating_add(gridbay_core::ENTRY_HEIGHTS + 1);
-        Ok((entry, self.wait_for(entry, until).await?))
-    }
-
-    /// Height of the block of an entry that may take effect up to a height.
-    pub(crate) async fn wait_for(&self, entry: EntryId, until: u64) -> Answer<u64> {
-        self.parts.body.acknowledges().map_err(gone)?;
-        let body = &self.parts.body;
-        let landed = self.landing.watch(entry, until);
-        // Nobody looks out any more once the node has stopped.
-        if body.height().has_changed().is_err() {
-            return Err(gone(BodyGone::Stopped));
-        }
-        match timeout(BLOCK_WAIT, landed).await {
-            Ok(Ok(Some(height))) => Ok(height),
-            Ok(Ok(None)) => Err(not_included(&entry)),
-            Ok(Err(_)) => {
-                let halted = body.acknowledges().err();
-                Err(gone(halted.unwrap_or(BodyGone::Stopped)))
-            }
-            Err(_) => Err(no_block(&entry)),
-        }
-    }
-}
-
-fn not_included(entry: &EntryId) -> ApiError {
-    ApiError::new(
-        ErrorCode::Timeout,
-        format!(
-            "entry {} was not taken into a block in its time",
-            entry.to_hex()
-        ),
-        "it has no effect any more; try again, under a fresh key if it had one",
-    )
-    .with_details(json!({"done": false}))
-}
-
-fn no_block(entry: &EntryId) -> ApiError {
-    ApiError::new(
-        ErrorCode::Timeout,
-        format!("no block with entry {} yet", entry.to_hex()),
-        "it may still take effect; see gridbay ledger history",
-    )
 }

@@ -1,5 +1,6 @@
 //! The ledger: balances, transfers, statements, blocks.
 
+mod awaited;
 pub(crate) mod blocks;
 pub(crate) mod desk;
 pub(crate) mod handle;

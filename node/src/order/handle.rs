@@ -68,6 +68,15 @@ impl NodeBackend {
         self.submit_for(&Actor::Node, id, request).await
     }
 
+    /// Refuses an order while the node is halted. Of one that it has taken it does not say that
+    /// nothing was done.
+    fn may_take(&self, key: &OrderKey) -> Answer<()> {
+        match self.parts.orders.holds(key) {
+            true => self.parts.body.acknowledges().map_err(gone),
+            false => self.acknowledges(),
+        }
+    }
+
     /// The same for whoever asks.
     pub(crate) async fn submit_for(
         &self,
@@ -78,11 +87,7 @@ impl NodeBackend {
         let now_ms = wall_ms();
         let project = self.project_for(actor, &request, now_ms)?;
         let key = order_key(&id)?;
-        match self.parts.orders.holds(&key) {
-            // It was taken: that the node has halted since does not say that nothing was done.
-            true => self.parts.body.acknowledges().map_err(gone)?,
-            false => self.acknowledges()?,
-        }
+        self.may_take(&key)?;
         let mark = mark(&request)?;
         if self.known_as(key, mark).await? {
             return self.seen(actor, id).await;

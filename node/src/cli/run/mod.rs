@@ -170,12 +170,12 @@ impl RunArgs {
                 if !alone {
                     return self.go(at, want, plan, signals, true).await;
                 }
+                let keep = self.keep;
                 let market = tokio::select! {
-                    market = Market::open(at, self.keep, &self.buying.fit) => market?,
+                    market = Market::open(at, keep, &self.buying.fit) => market?,
                     () = signals.next() => return Err(interrupted()),
                 };
-                self.go(market.context(), want, plan, signals, self.keep)
-                    .await
+                self.go(market.context(), want, plan, signals, keep).await
             }),
         }
     }

@@ -1,0 +1,64 @@
+//! Answers that wait for an entry's block: see [`super::landing`].
+
+use crate::api::limits::BLOCK_WAIT;
+use crate::api::{Answer, ApiError, ErrorCode};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{gone, internal};
+use crate::body::BodyGone;
+use gridbay_core::input::Command;
+use gridbay_core::reply::Reply;
+use gridbay_protocol::ids::EntryId;
+use serde_json::json;
+use tokio::time::timeout;
+
+impl NodeBackend {
+    /// Submits an entry and waits for its block.
+    pub(crate) async fn on_the_ledger(&self, command: Command) -> Answer<(EntryId, u64)> {
+        let Reply::Submitted(entry) = self.command(command).await? else {
+            return Err(internal("submitting an entry", "no entry was made"));
+        };
+        let sent_at = *self.parts.body.height().borrow();
+        let until = sent_at.saturating_add(gridbay_core::ENTRY_HEIGHTS + 1);
+        Ok((entry, self.wait_for(entry, until).await?))
+    }
+
+    /// Height of the block of an entry that may take effect up to a height.
+    pub(crate) async fn wait_for(&self, entry: EntryId, until: u64) -> Answer<u64> {
+        self.parts.body.acknowledges().map_err(gone)?;
+        let body = &self.parts.body;
+        let landed = self.landing.watch(entry, until);
+        // Nobody looks out any more once the node has stopped.
+        if body.height().has_changed().is_err() {
+            return Err(gone(BodyGone::Stopped));
+        }
+        match timeout(BLOCK_WAIT, landed).await {
+            Ok(Ok(Some(height))) => Ok(height),
+            Ok(Ok(None)) => Err(not_included(&entry)),
+            Ok(Err(_)) => {
+                let halted = body.acknowledges().err();
+                Err(gone(halted.unwrap_or(BodyGone::Stopped)))
+            }
+            Err(_) => Err(no_block(&entry)),
+        }
+    }
+}
+
+fn not_included(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!(
+            "entry {} was not taken into a block in its time",
+            entry.to_hex()
+        ),
+        "it has no effect any more; try again, under a fresh key if it had one",
+    )
+    .with_details(json!({"done": false}))
+}
+
+fn no_block(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!("no block with entry {} yet", entry.to_hex()),
+        "it may still take effect; see gridbay ledger history",
+    )
+}
