@@ -227,6 +227,7 @@ async fn serve(
     handle: BodyHandle,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> anyhow::Result<()> {
+    let audit = backend.parts.audit.clone();
     let mut ended = tokio::task::spawn_blocking(move || thread.join());
     let (quit, quitting) = tokio::sync::oneshot::channel::<()>();
     let server = server
@@ -252,12 +253,10 @@ async fn serve(
             ended.await
         }
     };
-    match result? {
-        Ok(result) => result.context("the node stopped by itself"),
-        Err(_) => Err(anyhow!(
-            "the core thread panicked; its message is in the log"
-        )),
-    }
+    audit.settled().await;
+    let panicked = |_| anyhow!("the core thread panicked; its message is in the log");
+    let result = result?.map_err(panicked)?;
+    result.context("the node stopped by itself")
 }
 
 async fn either(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {

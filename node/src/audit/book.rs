@@ -18,6 +18,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
 
 /// Bytes of a file, after which the next one begins.
 const FILE_BYTES: u64 = 1 << 20;
@@ -52,6 +53,8 @@ pub struct Book {
     inner: Arc<Mutex<Inner>>,
     /// Number of the last line that is safe. Held while more are made safe.
     safe: Arc<Mutex<u64>>,
+    /// Is heard by lines that other threads are about to write.
+    late: Arc<watch::Sender<()>>,
 }
 
 #[derive(Debug)]
@@ -97,6 +100,7 @@ impl Book {
         let book = Book {
             folder,
             safe: Arc::default(),
+            late: Arc::new(watch::Sender::new(())),
             inner: Arc::new(Mutex::new(Inner {
                 last,
                 open: None,
@@ -129,6 +133,16 @@ impl Book {
             self.inner().lost += 1;
             tracing::error!(%error, "an action is missing in the audit log");
         }
+    }
+
+    /// Held by a line that another thread is about to write.
+    pub(super) fn late(&self) -> watch::Receiver<()> {
+        self.late.subscribe()
+    }
+
+    /// Is ready when other threads have written what they were about to.
+    pub(crate) async fn settled(&self) {
+        self.late.closed().await;
     }
 
     /// Makes safe what was written up to a line at least, then names the last of it.

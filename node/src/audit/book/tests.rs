@@ -1,4 +1,8 @@
 use super::*;
+use crate::audit::Pending;
+use std::sync::mpsc;
+use std::time::Duration;
+use tokio::runtime::Builder;
 
 fn action(what: &str) -> Action {
     Action {
@@ -222,4 +226,45 @@ fn a_write_that_fails_halfway_breaks_nothing() {
     book.inner().open = None;
     book.write(action("POST /jobs"));
     assert_eq!(whole(dir.path()).len(), 2);
+}
+
+#[tokio::test]
+async fn a_line_that_nobody_waits_for_does_not_hold_up_its_thread() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::open(dir.path()).unwrap();
+    let (held, hold) = mpsc::channel();
+    let (go, going) = mpsc::channel();
+    let slow = book.clone();
+    // A disk that takes its time.
+    let disk = std::thread::spawn(move || {
+        let _safe = slow.safe.lock().unwrap();
+        held.send(()).unwrap();
+        going.recv_timeout(Duration::from_secs(10)).is_ok()
+    });
+    hold.recv().unwrap();
+    drop(Pending::new(book.clone(), action("POST /jobs")));
+    let _late = go.send(());
+    assert!(disk.join().unwrap(), "the thread went on");
+    book.settled().await;
+    assert_eq!(whole(dir.path()).len(), 2);
+}
+
+#[test]
+fn a_line_is_not_lost_with_its_runtime() {
+    let dir = tempfile::tempdir().unwrap();
+    let book = Book::open(dir.path()).unwrap();
+    let mut one_thread = Builder::new_current_thread();
+    let runtime = one_thread.max_blocking_threads(1).build().unwrap();
+    let (go, going) = mpsc::channel::<()>();
+    runtime.block_on(async {
+        drop(tokio::task::spawn_blocking(move || going.recv()));
+        drop(Pending::new(book.clone(), action("POST /jobs")));
+    });
+    runtime.shutdown_background();
+    drop(go);
+    futures::executor::block_on(book.settled());
+    assert_eq!(whole(dir.path()).len(), 2);
+    // Without a runtime it is written at once.
+    drop(Pending::new(book, action("POST /jobs")));
+    assert_eq!(whole(dir.path()).len(), 3);
 }
