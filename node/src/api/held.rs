@@ -1,4 +1,4 @@
-//! A body that holds something until its last byte is out: a slot, a turn.
+//! A body that holds something until it is dropped: a slot, a turn.
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};

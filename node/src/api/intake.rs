@@ -4,8 +4,8 @@
 //! 2. The bearer of a token asks so many times a second ([`Rates`]), also for what takes no turn.
 //! 3. So many requests are worked on at once, as many more wait for their turn ([`TURN_TIME`]); the
 //!    next ones are refused at once, and those of one token before it has a quarter of all turns
-//!    ([`Shares`]). Whether the process answers is told without a turn. The turn lasts to the last
-//!    byte of the answer.
+//!    ([`Shares`]). Whether the process answers is told without a turn. The turn lasts until
+//!    the system has the last byte of the answer.
 //! 4. A body that stops or drips is broken off. One that is no upload has come as a whole before
 //!    its request has a turn, so that slow senders wait for themselves; pages, whose callers are
 //!    known only later, read it themselves.
@@ -52,6 +52,10 @@ pub(super) struct Turns {
     in_all: Arc<Semaphore>,
     at_work: Arc<Semaphore>,
 }
+
+/// Marks the answer of a request that has a turn.
+#[derive(Clone, Copy)]
+pub(super) struct HasTurn;
 
 impl Turns {
     pub(super) fn new(most: usize) -> Turns {
@@ -108,7 +112,9 @@ pub(super) async fn pass(
         return Err(turns.none_left());
     };
     let answer = next.run(request).await;
-    Ok(answer.map(|body| Body::new(hold(body, (share, place, turn)))))
+    let mut answer = answer.map(|body| Body::new(hold(body, (share, place, turn))));
+    answer.extensions_mut().insert(HasTurn);
+    Ok(answer)
 }
 
 /// Bytes that a body announces.

@@ -33,6 +33,7 @@ pub(crate) mod shares;
 mod slots;
 mod split;
 pub mod types;
+mod unsent;
 mod words;
 
 pub(crate) use auth::allowed;

@@ -3,13 +3,17 @@
 //! 1. A caller that is not welcome ([`Peer`]) is hung up on before a byte is read.
 //! 2. Each connection has a slot ([`Slots`]) and bounded time: for a head, and thus between two
 //!    requests, by hyper; for reading the answer by [`Patient`]; for a body by [`super::intake`].
-//! 3. When the node ends, idle connections are closed and requests at work are answered.
+//! 3. When the node ends, or somebody else gets its slot, an idle connection is closed; a request
+//!    at work is answered first, to the last byte ([`Unsent`]).
 
 use super::held::hold;
+use super::intake::HasTurn;
 use super::limits::{HEAD_BYTES, HEAD_TIME, READER_TIME};
 use super::peer::{Caller, Peer};
 use super::slots::{Slot, Slots};
+use super::unsent::Unsent;
 use axum::Router;
+use axum::body::Body;
 use axum::serve::Listener;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -66,28 +70,41 @@ async fn one<Io: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stop: watch::Receiver<()>,
 ) {
     let routes = TowerToHyperService::new(routes);
+    let unsent = Unsent::default();
     let service = service_fn(|mut request: Request<Incoming>| {
         if let Some(caller) = caller {
             request.extensions_mut().insert(caller);
         }
         let busy = slot.busy();
-        let answer = routes.call(request);
+        let (answer, unsent) = (routes.call(request), unsent.clone());
         async move {
             let answer = answer.await?;
-            Ok::<_, Infallible>(answer.map(|body| hold(body, busy)))
+            let has_turn = answer.extensions().get::<HasTurn>().is_some();
+            Ok::<_, Infallible>(answer.map(|body| {
+                let body = Body::new(hold(body, busy));
+                // Turns are bounded, so those who read slowly cannot have all slots.
+                match has_turn {
+                    true => Body::new(unsent.until_sent(body)),
+                    false => body,
+                }
+            }))
         }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
         .max_buf_size(HEAD_BYTES);
-    let io = TokioIo::new(Patient { io, stuck: None });
+    let io = TokioIo::new(Patient {
+        io,
+        stuck: None,
+        unsent: unsent.clone(),
+    });
     // One that becomes another protocol's leaves here, and is carried elsewhere.
     let mut connection = pin!(http.serve_connection(io, service).with_upgrades());
     tokio::select! {
         // The log has no news of what a client does to its own connection.
         _ = connection.as_mut() => return,
-        () = slot.lost() => return,
+        () = slot.lost() => {}
         () = ended(stop) => {}
     }
     if !slot.is_idle() {
@@ -101,6 +118,8 @@ struct Patient<Io> {
     io: Io,
     /// Runs while the other end takes nothing.
     stuck: Option<Pin<Box<Sleep>>>,
+    /// Hyper flushes when it has given all that it has.
+    unsent: Unsent,
 }
 
 impl<Io: AsyncRead + Unpin> AsyncRead for Patient<Io> {
@@ -130,7 +149,11 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Patient<Io> {
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
+        let flushed = Pin::new(&mut self.io).poll_flush(cx);
+        if let Poll::Ready(Ok(())) = flushed {
+            self.unsent.sent();
+        }
+        flushed
     }
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.io).poll_shutdown(cx)

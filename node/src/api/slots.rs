@@ -1,13 +1,15 @@
 //! Bounds the connections of one listener, and yet keeps nobody out who has something to say.
 //!
-//! 1. Each connection holds a [`Slot`]. It is *busy* from a request's head to the end of its
-//!    answer, else *idle*: silent, half sent, or kept alive.
+//! 1. Each connection holds a [`Slot`]. It is *busy* from a request's head until the system has the
+//!    end of its answer, else *idle*: silent, half sent, or kept alive. Answers to requests that
+//!    take no turn are short; they end when hyper has them, so that nobody is busy for nothing.
 //! 2. When all slots are held, a newcomer gets that of the connection which has been idle longest;
-//!    that one is closed.
+//!    that one is closed, unless a request came at that very moment: it is answered first.
 //! 3. A newcomer waits only while all are busy. Fewer requests are at work than there are slots
 //!    ([`super::intake`]), so the wait ends.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -77,7 +79,12 @@ impl Slots {
         };
         table.held.insert(id, connection);
         let slots = self.clone();
-        Some(Slot { slots, id, close })
+        Some(Slot {
+            slots,
+            id,
+            close,
+            working: Arc::default(),
+        })
     }
     fn mark(&self, id: u64, idle: bool) {
         let mut table = self.0.lock();
@@ -94,6 +101,8 @@ pub(super) struct Slot {
     slots: Slots,
     id: u64,
     close: Arc<Notify>,
+    /// Requests that are not answered, also after the slot was lost.
+    working: Arc<AtomicUsize>,
 }
 
 impl Slot {
@@ -104,15 +113,16 @@ impl Slot {
     /// Busy until the result is dropped.
     pub(super) fn busy(&self) -> Busy {
         self.slots.mark(self.id, false);
+        self.working.fetch_add(1, Ordering::Relaxed);
         Busy {
             slots: self.slots.clone(),
             id: self.id,
+            working: Arc::clone(&self.working),
         }
     }
     /// Whether nothing was asked that is not answered.
     pub(super) fn is_idle(&self) -> bool {
-        let table = self.slots.0.lock();
-        table.held.get(&self.id).is_none_or(|c| c.idle.is_some())
+        self.working.load(Ordering::Relaxed) == 0
     }
 }
 
@@ -127,10 +137,12 @@ impl Drop for Slot {
 pub(super) struct Busy {
     slots: Slots,
     id: u64,
+    working: Arc<AtomicUsize>,
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
+        self.working.fetch_sub(1, Ordering::Relaxed);
         self.slots.mark(self.id, true);
         self.slots.0.changed.notify_one();
     }
@@ -174,5 +186,16 @@ mod tests {
         let _c = waiting.await.unwrap();
         assert!(was_lost(&a).await);
         drop((a, b));
+    }
+
+    #[tokio::test]
+    async fn who_asks_as_the_slot_goes_is_not_idle() {
+        let slots = Slots::new(1);
+        let a = slots.take().await;
+        let _b = slots.take().await;
+        let busy = a.busy();
+        assert!(was_lost(&a).await && !a.is_idle());
+        drop(busy);
+        assert!(a.is_idle());
     }
 }

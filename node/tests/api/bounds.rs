@@ -1,7 +1,6 @@
 //! Bounds on the connections, time and bytes that one client of the API may take from others, and
 //! the words in which it is told.
 
-use super::routes::job;
 use super::served::Served;
 use super::tokens::{self, make};
 use futures::future::join_all;
@@ -14,16 +13,16 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
 /// Far above every limit of the API.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Far below the limits that would free what is held.
 const SOON: Duration = Duration::from_secs(8);
 /// Thrice the time that a connection may say nothing.
 const SILENCE: Duration = Duration::from_secs(30);
 
-trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
+pub(super) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 
-async fn connect(at: &Served, tcp: bool) -> Box<dyn Io> {
+pub(super) async fn connect(at: &Served, tcp: bool) -> Box<dyn Io> {
     match at.tcp.filter(|_| tcp) {
         Some(address) => Box::new(TcpStream::connect(address).await.unwrap()),
         None => Box::new(UnixStream::connect(&at.config.api.socket).await.unwrap()),
@@ -31,7 +30,7 @@ async fn connect(at: &Served, tcp: bool) -> Box<dyn Io> {
 }
 
 /// A request's head as from a program that may ask, without its empty line.
-fn head(at: &Served, what: &str) -> String {
+pub(super) fn head(at: &Served, what: &str) -> String {
     let token = fs::read_to_string(at.config.home.token()).unwrap_or_default();
     let host = at.tcp.map_or("localhost".to_owned(), |a| a.to_string());
     let token = token.trim();
@@ -51,7 +50,7 @@ async fn answer(io: &mut (impl Io + ?Sized)) -> (String, Value) {
     (head.to_ascii_lowercase(), body)
 }
 
-async fn ask(at: &Served, tcp: bool, what: &str, more: &str) -> (String, Value) {
+pub(super) async fn ask(at: &Served, tcp: bool, what: &str, more: &str) -> (String, Value) {
     let mut io = connect(at, tcp).await;
     let text = format!("{}Connection: close\r\n{more}", head(at, what));
     io.write_all(text.as_bytes()).await.unwrap();
@@ -59,7 +58,7 @@ async fn ask(at: &Served, tcp: bool, what: &str, more: &str) -> (String, Value) 
 }
 
 /// Connections that are open and say nothing, or half of what they have to, in every way.
-async fn hold(at: &Served, tcp: bool, n: usize) -> Vec<Box<dyn Io>> {
+pub(super) async fn hold(at: &Served, tcp: bool, n: usize) -> Vec<Box<dyn Io>> {
     let mut held = Vec::new();
     for i in 0..n {
         let mut io = connect(at, tcp).await;
@@ -140,40 +139,6 @@ async fn bodies_that_stop_are_broken_off() {
     let (head, body) = ask(&at, false, "PUT /api/v1/content", more).await;
     assert!(head.starts_with("http/1.1 4"), "{head}");
     assert!(body["code"].is_string(), "{body}");
-    at.stop().await;
-}
-
-#[tokio::test]
-async fn who_stops_reading_is_hung_up_on() {
-    let at = Served::start(&["api.connections=1"]).await;
-    let (id, order) = job(&at).await;
-    let folder = at.world.orders().files(&order, 0);
-    fs::create_dir_all(&folder).unwrap();
-    // More than sockets keep for a reader.
-    let bytes = 16 << 20;
-    fs::write(folder.join("big"), vec![7; bytes]).unwrap();
-    let mut slow = connect(&at, false).await;
-    let file = head(&at, &format!("GET /api/v1/jobs/{id}/files/0/big"));
-    slow.write_all(format!("{file}\r\n").as_bytes())
-        .await
-        .unwrap();
-    let mut begun = [0; 12];
-    slow.read_exact(&mut begun).await.unwrap();
-    assert_eq!(&begun, b"HTTP/1.1 200");
-    let freed = async {
-        while !ask(&at, false, "GET /api/v1/node", "\r\n")
-            .await
-            .0
-            .starts_with("http/1.1 200")
-        {}
-    };
-    let patience = 2 * PATIENCE;
-    timeout(patience, freed).await.expect("its turn ends");
-    let mut rest = Vec::new();
-    let _broken = timeout(PATIENCE, slow.read_to_end(&mut rest))
-        .await
-        .unwrap();
-    assert!(rest.len() < bytes, "it did not get all of it");
     at.stop().await;
 }
 

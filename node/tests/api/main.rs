@@ -23,6 +23,7 @@ mod paging;
 mod project_pages;
 mod projects;
 mod rates;
+mod readers;
 mod routes;
 mod served;
 mod statement;
