@@ -10,7 +10,6 @@
 use super::chain::{self, Break, Head};
 use super::line::{Line, Outcome, Who};
 use crate::store::orders::private_folder;
-use crate::store::replace_file;
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -163,8 +162,10 @@ impl Book {
         // The next file may have begun meanwhile, and its action been told of the failure.
         self.inner().check(seq)?;
         if let Some((last, hash)) = last {
-            let text = format!("{last} {hash}\n");
-            replace_file(&self.folder.join(HEAD), text.as_bytes())?;
+            // A full disk leaves the old head. No sync of its own: every action would wait for it.
+            let new = self.folder.join(HEAD).with_extension("new");
+            fs::write(&new, format!("{last} {hash}\n"))?;
+            fs::rename(&new, self.folder.join(HEAD))?;
             *safe = last;
         }
         Ok(())
