@@ -147,13 +147,13 @@ fn bought(name: &str, lines: &[Bought]) -> Markup {
     let rows = html! {
         @for line in lines.iter().take(ORDERS) {
             tr {
-                th scope="row" {
+                th.opt scope="row" {
                     @match &line.job {
                         Some(id) => a href={ "/jobs/" (id) } { (id) },
                         None => (NONE),
                     }
                 }
-                td.wrap.opt { (short(line.name.as_deref().unwrap_or(NONE), 60)) }
+                td.wrap { (short(line.name.as_deref().unwrap_or(NONE), 60)) }
                 td.opt2 { span.id { (line.order.to_hex().chars().take(16).collect::<String>()) } }
                 td.num.opt { (exact(Signed::from(line.paid))) }
                 td.num.opt { (exact(Signed::from(line.returned))) }
@@ -161,8 +161,8 @@ fn bought(name: &str, lines: &[Bought]) -> Markup {
             }
         }
         tr {
-            th scope="row" { "Sum" }
-            td.wrap.opt { (counted(lines.len() as u64, "order")) }
+            th.opt scope="row" { "Sum" }
+            td.wrap { (counted(lines.len() as u64, "order")) }
             td.opt2 {}
             td.num.opt { (sum(|line| Signed::from(line.paid))) }
             td.num.opt { (sum(|line| Signed::from(line.returned))) }
@@ -170,8 +170,8 @@ fn bought(name: &str, lines: &[Bought]) -> Markup {
         }
     };
     let columns = [
-        column("Job", ""),
-        column("Name", "opt"),
+        column("Job", "opt"),
+        column("Name", ""),
         column("Order", "opt2"),
         column("Paid", "num opt"),
         column("Returned", "num opt"),
