@@ -110,7 +110,7 @@ impl Table {
                 break;
             };
             shown.remove(goes);
-            // What is left may have the room again.
+            // The columns that stay may have the room again.
             for column in shown.iter_mut().skip(1) {
                 column.1 = whole[column.0].1;
             }

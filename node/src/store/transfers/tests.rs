@@ -1,0 +1,165 @@
+use super::*;
+use gridbay_host::disk::{FaultPlan, MemDisk};
+use gridbay_protocol::entry::Entry;
+use gridbay_protocol::ids::{AccountId, NetworkId};
+use gridbay_protocol::keys::SecretKey;
+
+fn entry(valid_until: u64) -> SignedEntry {
+    let key = SecretKey::from_seed(&[7; 32]);
+    let entry = Entry {
+        network: NetworkId([1; 32]),
+        account: AccountId([2; 32]),
+        key: key.public(),
+        valid_until,
+        body: EntryBody::Transfer {
+            to: AccountId([3; 32]),
+            amount: "1".parse().unwrap(),
+            memo: Hash32::default(),
+        },
+    };
+    SignedEntry::new(entry, &key)
+}
+
+fn key(n: usize) -> TransferKey {
+    TransferKey::of(&format!("key {n}"))
+}
+
+/// Transfers under a range of keys, whose entries are the same: the store does not look at it.
+fn transfers(keys: std::ops::Range<usize>, entry: &SignedEntry) -> Vec<Transfer> {
+    let one = |n| Transfer {
+        key: key(n),
+        repeats: true,
+        entry: entry.clone(),
+    };
+    keys.map(one).collect()
+}
+
+fn passing(n: usize, entry: &SignedEntry) -> Transfer {
+    Transfer {
+        key: key(n),
+        repeats: false,
+        entry: entry.clone(),
+    }
+}
+
+#[test]
+fn a_key_has_one_entry_also_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || TransferStore::open(&dir.path().join("transfers")).unwrap();
+    let (first, other) = (entry(40), entry(41));
+    let store = open();
+    store.keep(transfers(1..2, &first)).unwrap();
+    store.keep(transfers(1..3, &other)).unwrap();
+    assert_eq!(store.get(&key(1)).as_ref(), Some(&first));
+    assert_eq!(store.get(&key(2)).as_ref(), Some(&other));
+    store.keep(vec![passing(3, &other)]).unwrap();
+    drop(store);
+
+    let store = open();
+    assert_eq!(store.get(&key(1)).as_ref(), Some(&first));
+    assert_eq!(store.get(&key(3)), None, "nobody asks for it again");
+    store.forget(&key(2)).unwrap();
+    drop(store);
+    assert_eq!(open().get(&key(2)), None);
+}
+
+#[test]
+fn what_is_decided_waits_no_longer() {
+    let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+    let early = entry(40);
+    store.keep(transfers(0..WAITING, &early)).unwrap();
+    assert_eq!(store.room(39), 0);
+    store.decided(&key(7));
+    store.decided(&key(7));
+    store.decided(&key(WAITING + 1));
+    assert_eq!(store.room(39), 1);
+    assert_eq!(store.waiting().len(), WAITING - 1);
+    store.keep(vec![passing(WAITING, &entry(79))]).unwrap();
+    assert_eq!(
+        store.get(&key(7)).as_ref(),
+        Some(&early),
+        "it is remembered"
+    );
+    // At its last height an entry is in its block or in none.
+    assert_eq!(store.room(40), WAITING - 1);
+    store.decided(&key(WAITING));
+    assert_eq!(store.get(&key(WAITING)), None, "nobody asks for it again");
+}
+
+#[test]
+fn the_oldest_that_wait_no_longer_are_forgotten_first() {
+    let disk = MemDisk::new();
+    let store = TransferStore::on(Box::new(disk.clone())).unwrap();
+    store.keep(transfers(0..1, &entry(1))).unwrap();
+    for hundred in 0..=KEPT / 100 {
+        let keys = 1 + hundred * 100..101 + hundred * 100;
+        let kept = transfers(keys.clone(), &entry(40 + hundred as u64));
+        store.keep(kept).unwrap();
+        keys.for_each(|n| store.decided(&key(n)));
+    }
+    let check = |store: &TransferStore| {
+        assert!(store.get(&key(0)).is_some(), "it waits");
+        assert_eq!(store.get(&key(1)), None);
+        assert!(store.get(&key(KEPT)).is_some());
+        assert_eq!(store.lock().known.entries.len(), KEPT);
+    };
+    check(&store);
+    drop(store);
+    // The file has those that are forgotten as well, as long as it is not written anew.
+    let again = TransferStore::on(Box::new(disk)).unwrap();
+    let many = again.lock().known.entries.len();
+    assert!((KEPT..=KEPT + 200).contains(&many), "{many}");
+}
+
+#[test]
+fn a_file_of_what_is_forgotten_is_written_anew_and_nothing_is_lost() {
+    let disk = MemDisk::new();
+    let store = TransferStore::on(Box::new(disk.clone())).unwrap();
+    let stays = entry(90);
+    store.keep(transfers(0..3, &stays)).unwrap();
+    let mut most = 0;
+    for n in 3..9_000 {
+        store.keep(transfers(n..n + 1, &stays)).unwrap();
+        store.forget(&key(n)).unwrap();
+        most = most.max(disk.len("entries").unwrap());
+    }
+    assert!(most < 1 << 21, "{most} bytes");
+    assert!(disk.len("entries").unwrap() < most, "it was made shorter");
+    let again = TransferStore::on(Box::new(disk)).unwrap();
+    let known = &again.lock().known.entries;
+    assert_eq!(
+        known.keys().copied().collect::<BTreeSet<_>>(),
+        (0..3).map(key).collect()
+    );
+}
+
+#[test]
+fn a_disk_that_fails_keeps_nothing_and_goes_on_when_it_works() {
+    let disk = MemDisk::new();
+    let store = TransferStore::on(Box::new(disk.clone())).unwrap();
+    let (first, later) = (entry(40), entry(41));
+    disk.fail(FaultPlan::forgetful_sync(0));
+    assert!(store.keep(transfers(1..2, &first)).is_err());
+    assert_eq!(store.get(&key(1)), None);
+    store.keep(transfers(1..3, &later)).unwrap();
+    disk.crash(|_| 0);
+    let again = TransferStore::on(Box::new(disk)).unwrap();
+    assert_eq!(again.get(&key(1)).as_ref(), Some(&later));
+    assert_eq!(again.get(&key(2)).as_ref(), Some(&later));
+}
+
+#[test]
+fn files_of_earlier_versions_are_taken_over() {
+    let dir = tempfile::tempdir().unwrap();
+    let old = entry(40);
+    let file = dir.path().join(key(1).0.to_hex());
+    fs::write(&file, codec::encode(&old)).unwrap();
+    fs::write(dir.path().join(key(2).0.to_hex()), b"torn").unwrap();
+    let store = TransferStore::open(dir.path()).unwrap();
+    assert_eq!(store.get(&key(1)).as_ref(), Some(&old));
+    assert_eq!(store.get(&key(2)), None);
+    assert!(!file.exists());
+    drop(store);
+    let again = TransferStore::open(dir.path()).unwrap();
+    assert_eq!(again.get(&key(1)), Some(old));
+}
