@@ -157,16 +157,12 @@ impl Effect {
         let (mut accounts, mut orders) = (Vec::new(), Vec::new());
         match self {
             Effect::Posting(posting) => {
-                for purse in [posting.from, posting.to] {
-                    match purse {
-                        Purse::Account(account) | Purse::Retained(account) => {
-                            accounts.push(account);
-                        }
-                        Purse::Escrow(order) => orders.push(order),
-                        Purse::Bond(_) | Purse::Class(_) | Purse::Bank => {}
-                    }
-                }
-                orders.extend(posting.order);
+                let named = [posting.from, posting.to].into_iter();
+                accounts.extend(named.filter_map(|purse| match purse {
+                    Purse::Account(account) | Purse::Retained(account) => Some(account),
+                    Purse::Escrow(_) | Purse::Bond(_) | Purse::Class(_) | Purse::Bank => None,
+                }));
+                orders.extend(posting.orders());
             }
             Effect::Planning(record) => orders.extend(record.orders()),
             Effect::Contract(event) => match event.parties() {

@@ -86,3 +86,15 @@ pub struct Posting {
     /// The order it belongs to, if any.
     pub order: Option<OrderId>,
 }
+
+impl Posting {
+    /// The orders that it is about: its own, and those whose escrows it moves. One may come twice.
+    pub fn orders(&self) -> impl Iterator<Item = OrderId> {
+        let escrows = [self.from, self.to].into_iter();
+        let escrows = escrows.filter_map(|purse| match purse {
+            Purse::Escrow(order) => Some(order),
+            _ => None,
+        });
+        escrows.chain(self.order)
+    }
+}

@@ -8,9 +8,14 @@
 //! Without a directory the rows stay in memory and begin with the blocks after the snapshot that
 //! the host started from.
 //!
-//! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height; `f`
-//! height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction
-//! → height, position; `h` → (height, block) applied; `o` order → account.
+//! Keys: `a` account, height, position → nothing if it is a posting, else one byte; `b` block →
+//! height; `e` entry, which is the order too that it makes → height, account; `f` height, position
+//! → effect; `c` height, position (of an auction) → nothing; `i` id of an auction → height,
+//! position; `m` order, height, position (of a posting about it) → nothing; `g` → (height, block)
+//! applied. Where the last is missing, as in files of an earlier form that have `h`, the index is
+//! made anew.
+
+mod postings;
 
 use crate::disk::DiskError;
 use crate::fault::Fault;
@@ -26,6 +31,11 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of one effect: a clearing record of a full class is the largest.
 const EFFECT_BYTES: usize = 64 * 1024 * 1024;
+
+/// What the last block is kept under.
+const APPLIED: &[u8] = b"g";
+/// What stands beside a line of history that is no posting.
+const OTHER: &[u8] = &[0];
 
 /// The index.
 #[derive(Debug)]
@@ -67,7 +77,7 @@ fn broken(operation: &'static str, source: io::Error) -> Fault {
 
 /// The last block that rows hold.
 fn applied(rows: &Rows) -> Option<(u64, BlockId)> {
-    let bytes = rows.get(b"h")?;
+    let bytes = rows.get(APPLIED)?;
     let (height, block) = bytes.split_first_chunk::<8>()?;
     let block = BlockId(block.try_into().ok()?);
     Some((u64::from_be_bytes(*height), block))
@@ -83,22 +93,27 @@ fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
 impl Index {
     /// Opens the index of a directory; `None` keeps it in memory.
     pub(crate) fn open(directory: Option<&Path>) -> Index {
-        let mut rows = Rows::open(directory);
-        let mut applied = applied(&rows);
-        if rows.failed()
-            && let Some(directory) = directory
-        {
-            // Closes the old file before it is removed.
-            drop(rows);
-            rows::wipe(directory);
-            (rows, applied) = (Rows::open(Some(directory)), None);
-        }
-        Index {
+        let rows = Rows::open(directory);
+        let mut index = Index {
+            applied: applied(&rows),
             rows,
             directory: directory.map(Path::to_owned),
-            applied,
             is_part: false,
+        };
+        if index.rows.failed() {
+            index.begin_anew();
         }
+        index
+    }
+    /// Throws all rows away.
+    fn begin_anew(&mut self) {
+        // Closes the old file before it is removed.
+        self.rows = Rows::none();
+        if let Some(directory) = &self.directory {
+            rows::wipe(directory);
+        }
+        self.rows = Rows::open(self.directory.as_deref());
+        self.applied = None;
     }
     /// Whether an entry that is not found is in no block up to [`Index::applied`].
     pub(crate) fn is_whole(&self) -> bool {
@@ -134,13 +149,7 @@ impl Index {
             height,
             "the index does not belong to the block file and is made anew"
         );
-        // Closes the old files before they are removed.
-        self.rows = Rows::none();
-        if let Some(directory) = &self.directory {
-            rows::wipe(directory);
-        }
-        self.rows = Rows::open(self.directory.as_deref());
-        self.applied = None;
+        self.begin_anew();
     }
     /// Adds a block, unless it is in the index. The height applied is part of the same batch.
     ///
@@ -154,34 +163,36 @@ impl Index {
         let at = height.to_be_bytes();
         let mut rows = vec![
             (key(b'b', &[id.as_bytes()]), at.to_vec()),
-            (key(b'h', &[]), [&at[..], id.as_bytes()].concat()),
+            (APPLIED.to_vec(), [&at[..], id.as_bytes()].concat()),
         ];
         let mut owners = BTreeMap::new();
         for entry in block.entries() {
             let (entry_id, account) = (entry.id(), entry.entry().account);
-            rows.push((key(b'e', &[entry_id.as_bytes()]), at.to_vec()));
-            rows.push((
-                key(b'o', &[entry_id.as_bytes()]),
-                account.as_bytes().to_vec(),
-            ));
+            let found = [&at[..], account.as_bytes()].concat();
+            rows.push((key(b'e', &[entry_id.as_bytes()]), found));
             owners.insert(OrderId(*entry_id.as_bytes()), account);
         }
         for (position, effect) in (0u32..).zip(effects) {
             let place = position.to_be_bytes();
+            let posting = match effect {
+                Effect::Posting(posting) => Some(posting),
+                _ => None,
+            };
+            let beside = if posting.is_some() { &[] } else { OTHER };
             for account in self.concerned(effect, &owners) {
-                rows.push((key(b'a', &[account.as_bytes(), &at, &place]), Vec::new()));
+                let line = key(b'a', &[account.as_bytes(), &at, &place]);
+                rows.push((line, beside.to_vec()));
             }
+            let about = posting.into_iter().flat_map(|posting| posting.orders());
+            rows.extend(about.map(|order| (key(b'm', &[order.as_bytes(), &at, &place]), vec![])));
             if let Some(auction) = effect.auction() {
                 rows.push((key(b'c', &[&at, &place]), Vec::new()));
                 rows.push((key(b'i', &[&auction.id()]), [&at[..], &place[..]].concat()));
             }
             rows.push((key(b'f', &[&at, &place]), codec::encode(effect)));
         }
-        if self.rows.failed()
-            && let Some(directory) = &self.directory
-        {
-            self.rows = Rows::none();
-            rows::wipe(directory);
+        if self.rows.failed() {
+            self.begin_anew();
             return Err(broken("read", io::Error::other("it is damaged")));
         }
         let written = self.rows.write(rows);
@@ -218,40 +229,33 @@ impl Index {
         self.height_at(&key(b'e', &[id.as_bytes()]))
     }
     fn height_at(&self, key: &[u8]) -> Option<u64> {
-        let bytes = self.rows.get(key)?.try_into().ok()?;
-        Some(u64::from_be_bytes(bytes))
+        let bytes = self.rows.get(key)?;
+        let (height, _) = bytes.split_first_chunk::<8>()?;
+        Some(u64::from_be_bytes(*height))
     }
     /// The account that made an order.
     pub(crate) fn order_account(&self, order: &OrderId) -> Option<AccountId> {
-        let bytes = self.rows.get(&key(b'o', &[order.as_bytes()]))?;
-        Some(AccountId(bytes.try_into().ok()?))
+        let bytes = self.rows.get(&key(b'e', &[order.as_bytes()]))?;
+        Some(AccountId(bytes.get(8..)?.try_into().ok()?))
     }
     /// The history of an account before a place (height, position), latest first, at most `limit`
     /// lines.
     pub(crate) fn history(
         &self,
         account: &AccountId,
-        (height, position): (u64, u32),
+        before: (u64, u32),
         limit: usize,
     ) -> Vec<HistoryItem> {
-        let prefix = key(b'a', &[account.as_bytes()]);
-        let (height, position) = (height.to_be_bytes(), position.to_be_bytes());
-        let end = key(b'a', &[account.as_bytes(), &height, &position]);
-        let keys = self
-            .rows
-            .last(&prefix, &end, limit.min(limits::HISTORY_ROWS));
-        let items = keys.iter().map(|row| self.item(row.get(prefix.len()..)?));
-        items.flatten().collect()
-    }
-    /// The effect at a place, given as its 12 bytes.
-    fn item(&self, place: &[u8]) -> Option<HistoryItem> {
-        let effect = self.rows.get(&key(b'f', &[place]))?;
-        let (height, position) = place_of(place)?;
-        Some(HistoryItem {
-            height,
-            position,
-            effect: codec::decode(&effect, EFFECT_BYTES).ok()?,
-        })
+        let lines = self.lines(b'a', account.as_bytes(), before, limit);
+        let places = lines.iter().map(|line| line.place);
+        let items = self.effects_at(places).into_iter();
+        items
+            .map(|((height, position), effect)| HistoryItem {
+                height,
+                position,
+                effect,
+            })
+            .collect()
     }
     /// Auctions between two places (height, position), both left out, latest first, at most
     /// `limit`: their places and the canonical bytes of their effects.
@@ -268,12 +272,12 @@ impl Index {
         let mut start = at(after);
         start.push(0);
         let limit = limit.min(limits::HISTORY_ROWS);
-        let keys = self.rows.last(&start, &at(before), limit);
-        let auction = |row: &Vec<u8>| {
+        let found = self.rows.last(&start, &at(before), limit);
+        let auction = |(row, _): &rows::Row| {
             let place = row.get(1..)?;
             Some((place_of(place)?, self.rows.get(&key(b'f', &[place]))?))
         };
-        keys.iter().filter_map(auction).collect()
+        found.iter().filter_map(auction).collect()
     }
     /// Where an auction is.
     pub(crate) fn auction_place(&self, id: &[u8; 32]) -> Option<(u64, u32)> {

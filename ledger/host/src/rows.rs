@@ -90,12 +90,15 @@ impl File {
         };
         guarded(|| deed(db))
     }
-    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    fn get(&self, keys: &[impl AsRef<[u8]>]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         self.with(|db| {
             let reading = db.begin_read().map_err(wrong)?;
             let table = reading.open_table(TABLE).map_err(wrong)?;
-            let value = table.get(key).map_err(wrong)?;
-            Ok(value.map(|value| value.value().to_vec()))
+            let value = |key: &_| {
+                let value = table.get(AsRef::<[u8]>::as_ref(key)).map_err(wrong)?;
+                Ok(value.map(|value| value.value().to_vec()))
+            };
+            keys.iter().map(value).collect()
         })
     }
     /// The rows read; none, with a warning, if the file failed.
@@ -120,13 +123,17 @@ impl File {
             batch.commit().map_err(wrong)
         })
     }
-    fn last(&self, start: &[u8], end: &[u8], limit: usize) -> Result<Vec<Vec<u8>>, Error> {
+    fn last(&self, start: &[u8], end: &[u8], limit: usize) -> Result<Vec<Row>, Error> {
         self.with(|db| {
             let reading = db.begin_read().map_err(wrong)?;
             let table = reading.open_table(TABLE).map_err(wrong)?;
             let rows = table.range(start..end).map_err(wrong)?.rev().take(limit);
-            let keys = rows.map(|row| row.map(|(key, _)| key.value().to_vec()));
-            keys.collect::<Result<_, _>>().map_err(wrong)
+            let row =
+                |(key, value): (redb::AccessGuard<'_, &[u8]>, redb::AccessGuard<'_, &[u8]>)| {
+                    (key.value().to_vec(), value.value().to_vec())
+                };
+            let rows = rows.map(|found| found.map(row));
+            rows.collect::<Result<_, _>>().map_err(wrong)
         })
     }
     fn values(&self, start: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
@@ -179,9 +186,16 @@ impl Rows {
         }
     }
     pub(crate) fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        self.get_all(&[key]).pop().flatten()
+    }
+    /// The values of keys, in their order; none at all if the file failed.
+    pub(crate) fn get_all(&self, keys: &[impl AsRef<[u8]>]) -> Vec<Option<Vec<u8>>> {
         match self {
-            Rows::File(file) => file.read(file.get(key)),
-            Rows::Memory(map) => map.get(key).cloned(),
+            Rows::File(file) => file.read(file.get(keys)),
+            Rows::Memory(map) => {
+                let value = |key: &_| map.get(AsRef::<[u8]>::as_ref(key)).cloned();
+                keys.iter().map(value).collect()
+            }
         }
     }
     /// Adds rows, all or none.
@@ -201,8 +215,8 @@ impl Rows {
             Rows::Memory(_) => Ok(()),
         }
     }
-    /// The last `limit` keys from `start` on and before `end`, descending.
-    pub(crate) fn last(&self, start: &[u8], end: &[u8], limit: usize) -> Vec<Vec<u8>> {
+    /// The last `limit` rows from `start` on and before `end`, descending.
+    pub(crate) fn last(&self, start: &[u8], end: &[u8], limit: usize) -> Vec<Row> {
         if start >= end {
             return Vec::new();
         }
@@ -212,7 +226,7 @@ impl Rows {
                 .range::<[u8], _>((Bound::Included(start), Bound::Excluded(end)))
                 .rev()
                 .take(limit)
-                .map(|(key, _)| key.clone())
+                .map(|(key, value)| (key.clone(), value.clone()))
                 .collect(),
         }
     }
@@ -265,7 +279,9 @@ mod tests {
             assert_eq!(rows.get(b"k\x07"), Some(b"new".to_vec()));
             assert_eq!(rows.get(b"absent"), None);
             let last = rows.last(b"k", b"k\x0a", 3);
-            assert_eq!(last, [b"k\x09", b"k\x08", b"k\x07"]);
+            assert_eq!(last, [row(9), row(8), (b"k\x07".to_vec(), b"new".to_vec())]);
+            let all = rows.get_all(&[b"k\x05", b"no", b"k\x07"]);
+            assert_eq!(all, [Some(vec![5; 100]), None, Some(b"new".to_vec())]);
             assert_eq!(rows.last(b"k\x63", b"l", 9).len(), 2);
             assert!(rows.last(b"l", b"k", 9).is_empty());
             let values = rows.values(b"k\x06", b"k\x08");

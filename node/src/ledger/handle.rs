@@ -1,7 +1,6 @@
 //! Balances and statements, and the end of an account.
 
 use super::blocks::{BLOCKS, read_block};
-use super::proof::is_of;
 use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{Balance, CloseRequest, ClosedAccount, Entries, Movement, Signed};
@@ -10,9 +9,7 @@ use crate::backend::{NodeBackend, wall_ms};
 use crate::market::class_name;
 use crate::node::handle::stale;
 use gridbay_core::input::Command;
-use gridbay_host::HistoryItem;
 use gridbay_ledger::State;
-use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::units::Credits;
@@ -79,11 +76,10 @@ impl NodeBackend {
         let (account, to) = (account.await??, request.to);
         let (entry, height) = self.on_the_ledger(Command::CloseAccount(to)).await?;
         let moved = self.query(move |core| {
-            let page = core
-                .host()
-                .history(&account, height.saturating_add(1), LINES);
-            let mut latest = page.into_iter().take_while(|item| item.height == height);
-            latest.find_map(|item| transferred(&account, &to, item))
+            let before = (height.saturating_add(1), 0);
+            let page = core.host().postings_before(&account, before, LINES);
+            let mut latest = page.iter().take_while(|(place, _)| place.0 == height);
+            latest.find_map(|(_, posting)| transferred(&account, &to, posting.as_ref()?))
         });
         Ok(ClosedAccount {
             entry,
@@ -120,18 +116,9 @@ impl NodeBackend {
     }
 }
 
-/// The posting of a line, if it moves the account's own money.
-fn own_posting(account: &AccountId, item: HistoryItem) -> Option<(u64, Posting)> {
-    let Effect::Posting(posting) = item.effect else {
-        return None;
-    };
-    is_of(account, &posting).then_some((item.height, posting))
-}
-
-/// The amount that a line transferred from one account to the other; `None` if it is about
+/// The amount that a posting transferred from one account to the other; `None` if it is about
 /// something else.
-fn transferred(from: &AccountId, to: &AccountId, item: HistoryItem) -> Option<Credits> {
-    let (_, posting) = own_posting(from, item)?;
+fn transferred(from: &AccountId, to: &AccountId, posting: &Posting) -> Option<Credits> {
     let (from, to) = (Purse::Account(*from), Purse::Account(*to));
     let fits = posting.from == from && posting.to == to && posting.reason == Reason::Transfer;
     fits.then_some(posting.amount)
@@ -172,36 +159,34 @@ fn purse(purse: &Purse, class: impl Fn(&gridbay_protocol::ids::ClassId) -> Strin
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ledger::proof::is_of;
     use gridbay_protocol::ids::{ClassId, OrderId};
 
     #[test]
     fn only_own_money_is_in_a_statement() {
         let (me, other) = (AccountId([1; 32]), AccountId([2; 32]));
-        let line = |from, to| {
-            let amount = Credits::from_micros(5).unwrap();
-            let posting = Posting {
-                from,
-                to,
-                amount,
-                reason: Reason::Lock,
-                order: None,
-            };
-            HistoryItem {
-                height: 3,
-                position: 0,
-                effect: Effect::Posting(posting),
-            }
+        let posting = |from, to| Posting {
+            from,
+            to,
+            amount: Credits::from_micros(5).unwrap(),
+            reason: Reason::Lock,
+            order: None,
         };
         let escrow = Purse::Escrow(OrderId([3; 32]));
-        assert!(own_posting(&me, line(Purse::Account(me), escrow)).is_some());
-        assert!(own_posting(&me, line(escrow, Purse::Account(me))).is_some());
-        assert!(own_posting(&me, line(escrow, Purse::Class(ClassId([4; 32])))).is_none());
-        assert!(own_posting(&me, line(Purse::Account(other), escrow)).is_none());
         let (mine, theirs) = (Purse::Account(me), Purse::Account(other));
-        assert!(
-            transferred(&me, &other, line(mine, theirs)).is_none(),
-            "a lock"
-        );
+        assert!(is_of(&me, &posting(mine, escrow)));
+        assert!(is_of(&me, &posting(escrow, mine)));
+        let class = Purse::Class(ClassId([4; 32]));
+        assert!(!is_of(&me, &posting(escrow, class)));
+        assert!(!is_of(&me, &posting(theirs, escrow)));
+        let lock = posting(mine, theirs);
+        assert_eq!(transferred(&me, &other, &lock), None, "a lock");
+        let paid = Posting {
+            reason: Reason::Transfer,
+            ..lock
+        };
+        assert_eq!(transferred(&me, &other, &paid), Some(lock.amount));
+        assert_eq!(transferred(&other, &me, &paid), None, "the other way");
     }
 
     #[test]

@@ -6,8 +6,6 @@ use crate::backend::NodeBackend;
 use crate::job::state::situation;
 use gridbay_core::Core;
 use gridbay_core::key::OrderKey;
-use gridbay_host::HistoryItem;
-use gridbay_protocol::effect::Effect;
 use gridbay_protocol::payment::Posting;
 use std::collections::BTreeMap;
 
@@ -34,12 +32,12 @@ impl NodeBackend {
         let seen = payments.since(account, height);
         let (mut before, mut found) = ((u64::MAX, 0), BTreeMap::new());
         for _ in 0..LOOKS {
-            let read = move |core: &Core| core.host().history_before(&account, before, LINES);
+            let read = move |core: &Core| core.host().postings_before(&account, before, LINES);
             let page = self.query(read).await?;
-            let Some(oldest) = page.last().map(|item| (item.height, item.position)) else {
+            let Some(oldest) = page.last().map(|(place, _)| *place) else {
                 break;
             };
-            found.extend(page.into_iter().filter_map(|item| new(item, seen)));
+            found.extend(page.into_iter().filter(|(place, _)| *place > seen));
             before = oldest;
             if oldest <= seen {
                 break;
@@ -52,16 +50,6 @@ impl NodeBackend {
         }
         Ok(())
     }
-}
-
-/// A line of history behind a place: its own place, and its posting if it is one.
-fn new(item: HistoryItem, seen: (u64, u32)) -> Option<((u64, u32), Option<Posting>)> {
-    let place = (item.height, item.position);
-    let posting = match item.effect {
-        Effect::Posting(posting) => Some(posting),
-        _ => None,
-    };
-    (place > seen).then_some((place, posting))
 }
 
 /// The orders of now. Those that were over before are as they were.

@@ -3,7 +3,7 @@
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
 use super::parts::{
-    Fragment, Panel, Tone, cli, column, empty, live, meter, notice, pill, stat, table,
+    Fragment, Panel, Tone, cli, column, empty, live, meter, notice, pill, row_of_stats, stat, table,
 };
 use super::session::Who;
 use super::shell::{Frame, Page};
@@ -88,7 +88,7 @@ impl View {
             events: "/events?page=federation",
             body: html! {
                 div.stack id="health" data-live="replace" { (self.health()) }
-                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                (row_of_stats(self.stats()))
                 (validators) (members)
                 div.cols.two { (self.rules()) (self.bank()) }
             },

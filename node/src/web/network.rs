@@ -2,7 +2,7 @@
 
 use super::failure::Shown;
 use super::figures::{NONE, count, short};
-use super::parts::{Fragment, Panel, cli, column, empty, live, stat, table};
+use super::parts::{Fragment, Panel, cli, column, empty, live, row_of_stats, stat, table};
 use super::rings::rings;
 use super::session::Who;
 use super::shell::{Frame, Page};
@@ -85,7 +85,7 @@ impl Network {
             command: "gridbay peer list",
             events: "/events?page=network",
             body: html! {
-                dl.stats id="stats" data-live="replace" { (stats(&self.0)) }
+                (row_of_stats(stats(&self.0)))
                 div.cols.two { (map) (me) }
                 (peers)
             },

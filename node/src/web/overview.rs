@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::failure::Shown;
 use super::figures::{NONE, change, count, counted, mib, money, money_or_none, short, signed};
 use super::jobs;
-use super::parts::{Fragment, Panel, Tone, column, empty, live, notice, stat, table};
+use super::parts::{Fragment, Panel, Tone, column, empty, live, notice, row_of_stats, stat, table};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use super::spark::spark;
@@ -120,7 +120,7 @@ impl Overview {
             body: html! {
                 section.stack.tight id="troubles" data-live="replace"
                     aria-label="Needs attention" { (troubles(frame)) }
-                dl.stats id="stats" data-live="replace" { (self.stats(frame)) }
+                (row_of_stats(self.stats(frame)))
                 (jobs) (prices) (clearings)
             },
         };

@@ -64,6 +64,15 @@ pub(super) fn cli(id: &str, command: &str) -> Markup {
     }
 }
 
+/// The figures of a page in a row, replaced as they change. The number of columns stands in the
+/// class: a row that took it from what has arrived would move while the page arrives.
+pub(super) fn row_of_stats(stats: Markup) -> Markup {
+    let columns = stats.0.matches("<div class=\"stat\">").count().clamp(2, 6);
+    html! {
+        dl.stats class={ "n" (columns) } id="stats" data-live="replace" { (stats) }
+    }
+}
+
 /// A figure with its name, its unit and a word about it.
 pub(super) fn stat(name: &str, figure: &str, unit: &str, note: &str) -> Markup {
     html! {

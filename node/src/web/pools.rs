@@ -3,7 +3,7 @@
 use super::failure::Shown;
 use super::figures::{NONE, count, counted, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
-use super::parts::{Fragment, Panel, cli, column, empty, meter, stat, table};
+use super::parts::{Fragment, Panel, cli, column, empty, meter, row_of_stats, stat, table};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -69,7 +69,7 @@ impl Pools {
             command: "gridbay market pools",
             events: "/events?page=pools",
             body: html! {
-                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                (row_of_stats(self.stats()))
                 div.stack id="pools" data-live="replace" { (self.panels()) }
             },
         };

@@ -7,6 +7,7 @@ use crate::message::DecidedBlock;
 use crate::trouble::Trouble;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
+use gridbay_protocol::payment::Posting;
 use gridbay_protocol::vote::Certificate;
 
 impl Host {
@@ -72,6 +73,25 @@ impl Host {
         limit: usize,
     ) -> Vec<HistoryItem> {
         self.index.history(account, before, limit)
+    }
+    /// The same, with nothing but the postings read: a line that moves no money has none.
+    pub fn postings_before(
+        &self,
+        account: &AccountId,
+        before: (u64, u32),
+        limit: usize,
+    ) -> Vec<((u64, u32), Option<Posting>)> {
+        self.index.postings(account, before, limit)
+    }
+    /// The postings about an order before a place (height, position), latest first; at most
+    /// `limit` and [`crate::limits::HISTORY_ROWS`].
+    pub fn postings_about(
+        &self,
+        order: &OrderId,
+        before: (u64, u32),
+        limit: usize,
+    ) -> Vec<((u64, u32), Posting)> {
+        self.index.postings_about(order, before, limit)
     }
     /// The account that made an order; `None` if the index does not know.
     pub fn order_account(&self, order: &OrderId) -> Option<AccountId> {

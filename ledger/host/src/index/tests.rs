@@ -1,10 +1,12 @@
-//! A file that fails under a running node.
+//! What is found in the index, and a file that fails under a running node.
 
 use super::*;
 use gridbay_ledger::{Draft, State};
 use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::units::Credits;
 use gridbay_protocol::validator::validator_id;
 use gridbay_sample as sample;
@@ -70,4 +72,63 @@ fn an_index_from_a_snapshot_on_does_not_know_what_was_before() {
     assert!(index.is_whole());
     index.begin_after(7, BlockId([1; 32]));
     assert!(!index.is_whole());
+}
+
+#[test]
+fn postings_are_found_by_account_and_by_order_among_other_lines() {
+    let place = tempfile::tempdir().unwrap();
+    let (account, order) = (AccountId([3; 32]), OrderId([4; 32]));
+    let lock = Posting {
+        from: Purse::Account(account),
+        to: Purse::Escrow(order),
+        amount: Credits::from_micros(5).unwrap(),
+        reason: Reason::Lock,
+        order: Some(order),
+    };
+    let transfer = Posting {
+        to: Purse::Bank,
+        reason: Reason::Transfer,
+        order: None,
+        ..lock
+    };
+    let end = Effect::Order {
+        order,
+        end: OrderEnd::Served,
+    };
+    let effects = [Effect::Posting(lock), end, Effect::Posting(transfer)];
+    for mut index in [Index::open(Some(place.path())), Index::open(None)] {
+        let made = [&[0; 8][..], account.as_bytes()].concat();
+        let owner = (key(b'e', &[order.as_bytes()]), made);
+        index.rows.write(vec![owner]).unwrap();
+        index.add(&first_block(), &effects).unwrap();
+        let history = index.history(&account, (2, 0), 9);
+        let told: Vec<&Effect> = history.iter().map(|item| &item.effect).collect();
+        assert_eq!(told, effects.iter().rev().collect::<Vec<_>>());
+        let lines = [
+            ((1, 2), Some(transfer)),
+            ((1, 1), None),
+            ((1, 0), Some(lock)),
+        ];
+        assert_eq!(index.postings(&account, (2, 0), 9), lines);
+        assert_eq!(index.postings(&account, (1, 2), 1), lines[1..2]);
+        let about = [((1, 0), lock)];
+        assert_eq!(index.postings_about(&order, (2, 0), 9), about);
+        assert_eq!(index.postings_about(&order, (1, 0), 9), []);
+        assert_eq!(index.postings_about(&OrderId([5; 32]), (2, 0), 9), []);
+    }
+}
+
+#[test]
+fn an_index_of_an_earlier_form_is_made_anew() {
+    let place = tempfile::tempdir().unwrap();
+    let mut index = Index::open(Some(place.path()));
+    let block = first_block();
+    let earlier = [&1u64.to_be_bytes()[..], block.id().as_bytes()].concat();
+    index.rows.write(vec![(b"h".to_vec(), earlier)]).unwrap();
+    index.flush();
+    drop(index);
+    let mut index = Index::open(Some(place.path()));
+    assert_eq!((index.applied(), index.reach()), (0, 0));
+    index.add(&block, &[]).unwrap();
+    assert_eq!(index.applied(), 1);
 }

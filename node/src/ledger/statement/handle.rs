@@ -4,6 +4,7 @@ use super::fold::{self, Amounts, Entry, Purses};
 use super::types::{Moved, Statement};
 use crate::api::types::Signed;
 use crate::api::{Answer, ApiError, ErrorCode};
+use crate::auction::board::Place;
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, no_account, unknown_account, usage};
 use crate::ledger::blocks::read_block;
@@ -11,16 +12,15 @@ use crate::ledger::handle::movement;
 use crate::market::class_name;
 use crate::order::own::Own;
 use gridbay_core::Core;
-use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, OrderId};
-use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::payment::Posting;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeSet;
 
 /// Lines of history read in one look at the core.
 pub(super) const LINES: usize = 256;
 /// Postings of one statement at the most, those after it included: the way to it leads past them.
-const MOST: usize = 200_000;
+pub(super) const MOST: usize = 200_000;
 
 /// The account's state when a statement is asked for.
 pub(super) struct Start {
@@ -35,7 +35,7 @@ pub(super) struct Start {
 /// Postings that concern an account, latest first, and those orders in them that are its own.
 #[derive(Default)]
 pub(super) struct Walked {
-    pub(super) found: Vec<((u64, u32), Posting)>,
+    pub(super) found: Vec<(Place, Posting)>,
     pub(super) own: BTreeSet<OrderId>,
     /// Lines read.
     pub(super) lines: usize,
@@ -71,12 +71,36 @@ impl NodeBackend {
         let first = self.first_from(from_ms, start.height).await?;
         let end = self.first_from(to_ms, start.height).await?;
         self.indexed(first, start.height).await?;
+        let part = match &project {
+            None => self.part_of_account(&start, (first, end)).await?,
+            Some(name) => {
+                self.part_of_project(start.account, name.clone(), (first, end))
+                    .await?
+            }
+        };
+        let times = (from_ms, to_ms.min(start.time_ms.saturating_add(1)));
+        let height = end.saturating_sub(1);
+        let whole = Whole {
+            start,
+            project,
+            times,
+            height,
+        };
+        let network = self.parts.network_name.clone();
+        let made = self.query(move |core| whole.statement(core, &part, network));
+        made.await?.ok_or_else(|| {
+            let why = "the sums of this time are larger than an amount can be";
+            usage(why, "ask for a shorter time: --from, --to")
+        })
+    }
+
+    /// What moved an account's money in the blocks from one height to before another.
+    async fn part_of_account(&self, start: &Start, (first, end): (u64, u64)) -> Answer<Part> {
         let enough = |walked: &Walked| walked.oldest.0 < first || walked.found.len() > MOST;
         let mut walked = self.walk(start.account, start.height, enough).await?;
         walked.found.retain(|(place, _)| place.0 >= first);
         if walked.found.len() > MOST {
-            let why = format!("more than {MOST} movements since then");
-            return Err(usage(why, "begin later: --from"));
+            return Err(too_many());
         }
         let purses = Purses {
             account: start.account,
@@ -88,51 +112,32 @@ impl NodeBackend {
         for (_, posting) in after {
             purses.undo(&mut closing, posting);
         }
-        let times = self.block_times(within.iter().map(|(at, _)| at.0)).await?;
-        let entry = |(place, posting): &((u64, u32), Posting)| Entry {
+        let mut opening = closing;
+        for (_, posting) in within {
+            purses.undo(&mut opening, posting);
+        }
+        let entries = self.entries(within.iter().rev()).await?;
+        Ok(Part {
+            entries,
+            own: walked.own,
+            opening,
+            closing,
+        })
+    }
+
+    /// Postings with the times of their blocks.
+    pub(super) async fn entries<'p>(
+        &self,
+        postings: impl Iterator<Item = &'p (Place, Posting)> + Clone,
+    ) -> Answer<Vec<Entry>> {
+        let times = self.block_times(postings.clone().map(|(at, _)| at.0));
+        let times = times.await?;
+        let entry = |(place, posting): &(Place, Posting)| Entry {
             place: *place,
             time_ms: times.get(&place.0).copied().unwrap_or(0),
             posting: *posting,
         };
-        let mut entries: Vec<Entry> = within.iter().rev().map(entry).collect();
-        let mut opening = closing;
-        for entry in entries.iter().rev() {
-            purses.undo(&mut opening, &entry.posting);
-        }
-        if let Some(project) = &project {
-            let of = self.orders_of(project.clone()).await?;
-            entries.retain(|entry| is_of(&entry.posting, &of));
-            (opening, closing) = (Amounts::default(), Amounts::default());
-            for entry in &entries {
-                purses.apply(&mut closing, &entry.posting);
-            }
-        }
-        let times = (from_ms, to_ms.min(start.time_ms.saturating_add(1)));
-        let height = end.saturating_sub(1);
-        let whole = Whole {
-            start,
-            project,
-            times,
-            height,
-            opening,
-            closing,
-        };
-        let (own, network) = (walked.own, self.parts.network_name.clone());
-        let made = self.query(move |core| whole.statement(core, &own, &entries, network));
-        made.await?.ok_or_else(|| {
-            let why = "the sums of this time are larger than an amount can be";
-            usage(why, "ask for a shorter time: --from, --to")
-        })
-    }
-
-    /// The orders of a project.
-    async fn orders_of(&self, project: String) -> Answer<BTreeSet<OrderId>> {
-        self.query(move |core| {
-            let orders = core.buyer().orders().map(|(_, agent)| agent);
-            let of = orders.filter(|a| a.project().is_some_and(|m| m.project == project));
-            of.filter_map(|agent| agent.id).collect()
-        })
-        .await
+        Ok(postings.map(entry).collect())
     }
 
     /// The height of the first block of a ledger time or later; one more than the last if there is
@@ -214,6 +219,12 @@ impl NodeBackend {
     }
 }
 
+/// A statement would have more than [`MOST`] postings.
+pub(super) fn too_many() -> ApiError {
+    let why = format!("more than {MOST} movements since then");
+    usage(why, "begin later: --from")
+}
+
 /// The time of a statement, from the ledger's beginning and to its end if they are not given.
 fn period((from_ms, to_ms): (Option<u64>, Option<u64>), last_ms: u64) -> Answer<(u64, u64)> {
     let from_ms = from_ms.unwrap_or(0);
@@ -223,16 +234,6 @@ fn period((from_ms, to_ms): (Option<u64>, Option<u64>), last_ms: u64) -> Answer<
         return Err(usage(why, "give a later --to, or an earlier --from"));
     }
     Ok((from_ms, to_ms))
-}
-
-/// Whether a posting is about one of these orders.
-fn is_of(posting: &Posting, orders: &BTreeSet<OrderId>) -> bool {
-    let escrow = |purse: Purse| match purse {
-        Purse::Escrow(order) => Some(order),
-        _ => None,
-    };
-    let about = [posting.order, escrow(posting.from), escrow(posting.to)];
-    about.iter().flatten().any(|order| orders.contains(order))
 }
 
 pub(super) fn start(core: &Core, account: Option<AccountId>) -> Answer<Start> {
@@ -257,63 +258,50 @@ pub(super) fn start(core: &Core, account: Option<AccountId>) -> Answer<Start> {
 }
 
 /// Lines of history with their places; a line that moves no money has no posting.
-type Page = (Vec<((u64, u32), Option<Posting>)>, Vec<OrderId>);
+type Page = (Vec<(Place, Option<Posting>)>, Vec<OrderId>);
 
 /// One page of an account's history before a place: its lines, and its own orders among them.
 fn page(core: &Core, account: &AccountId, before: (u64, u32)) -> Page {
-    let items = core.host().history_before(account, before, LINES);
-    let mut orders = BTreeSet::new();
-    let line = |item: gridbay_host::HistoryItem| {
-        let posting = match item.effect {
-            Effect::Posting(posting) => Some(posting),
-            _ => None,
-        };
-        if let Some(posting) = posting {
-            let escrows = [posting.from, posting.to].into_iter();
-            let escrows = escrows.filter_map(|purse| match purse {
-                Purse::Escrow(order) => Some(order),
-                _ => None,
-            });
-            orders.extend(escrows.chain(posting.order));
-        }
-        ((item.height, item.position), posting)
-    };
-    let lines = items.into_iter().map(line).collect();
-    let own = |order: &OrderId| core.host().order_account(order) == Some(*account);
+    let host = core.host();
+    let lines = host.postings_before(account, before, LINES);
+    let postings = lines.iter().filter_map(|(_, posting)| posting.as_ref());
+    let orders: BTreeSet<OrderId> = postings.flat_map(Posting::orders).collect();
+    let own = |order: &OrderId| host.order_account(order) == Some(*account);
     (lines, orders.into_iter().filter(own).collect())
 }
 
-/// All that a statement is made of but its entries.
+/// The movements of a time, oldest first, and what they are of.
+pub(super) struct Part {
+    pub(super) entries: Vec<Entry>,
+    /// Those orders in them that are the account's own.
+    pub(super) own: BTreeSet<OrderId>,
+    pub(super) opening: Amounts,
+    pub(super) closing: Amounts,
+}
+
+/// All that a statement is made of but its movements.
 struct Whole {
     start: Start,
     project: Option<String>,
     times: (u64, u64),
     height: u64,
-    opening: Amounts,
-    closing: Amounts,
 }
 
 impl Whole {
-    fn statement(
-        self,
-        core: &Core,
-        own: &BTreeSet<OrderId>,
-        entries: &[Entry],
-        network: String,
-    ) -> Option<Statement> {
+    fn statement(self, core: &Core, part: &Part, network: String) -> Option<Statement> {
         let (state, account) = (core.state(), self.start.account);
         let purses = Purses {
             account,
-            orders: own,
+            orders: &part.own,
         };
-        let mut sums = fold::sums(&purses, entries, |class| class_name(state, class))?;
+        let mut sums = fold::sums(&purses, &part.entries, |class| class_name(state, class))?;
         let jobs = Own::of(core);
         for bought in &mut sums.bought {
             (bought.job, bought.name) = jobs.job(&bought.order);
         }
-        let mut amounts = self.opening;
+        let mut amounts = part.opening;
         let mut movements = Vec::new();
-        for entry in entries {
+        for entry in &part.entries {
             let before = amounts.free;
             purses.apply(&mut amounts, &entry.posting);
             if amounts.free == before {
@@ -338,8 +326,8 @@ impl Whole {
             from_ms: self.times.0,
             to_ms: self.times.1,
             height: self.height,
-            opening: self.opening.money()?,
-            closing: self.closing.money()?,
+            opening: part.opening.money()?,
+            closing: part.closing.money()?,
             bought: sums.bought,
             sold: sums.sold,
             other: sums.other,

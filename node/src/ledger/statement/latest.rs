@@ -1,6 +1,6 @@
 //! The newest part of an account's past, as a statement has it: bounded, however long the past is.
 
-use super::fold::{self, Entry, Purses};
+use super::fold::{self, Purses};
 use super::handle::{LINES, Walked, start};
 use super::types::Moved;
 use crate::api::Answer;
@@ -9,8 +9,9 @@ use crate::api::types::{Movement, Signed};
 use crate::auction::board::{Place, key, place};
 use crate::backend::NodeBackend;
 use crate::ledger::handle::movement;
+use crate::ledger::proof::is_of;
 use gridbay_protocol::ids::AccountId;
-use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::payment::Posting;
 use gridbay_protocol::units::MS_PER_HOUR;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,8 +36,8 @@ impl NodeBackend {
         limit: usize,
     ) -> Answer<Vec<Moved>> {
         let start = self.query(move |core| start(core, account)).await??;
-        let (account, own) = (start.account, Purse::Account(start.account));
-        let moves = move |(_, posting): &&(_, Posting)| posting.from == own || posting.to == own;
+        let account = start.account;
+        let moves = move |(_, posting): &&(_, Posting)| is_of(&account, posting);
         let enough = |walked: &Walked| {
             let found = walked.found.iter().filter(moves).count();
             found >= limit || walked.lines >= LINES_MOST
@@ -78,12 +79,12 @@ impl NodeBackend {
         asked: &Asked,
     ) -> Answer<Page<Movement>> {
         let start = self.query(move |core| start(core, account)).await??;
-        let (account, own) = (start.account, Purse::Account(start.account));
+        let account = start.account;
         let before = match asked.behind()? {
             None => (start.height.saturating_add(1), 0),
             Some(key) => place(key),
         };
-        let moves = move |(_, posting): &(Place, Posting)| posting.from == own || posting.to == own;
+        let moves = move |(_, posting): &(Place, Posting)| is_of(&account, posting);
         let enough = |walked: &Walked| {
             let found = walked.found.iter().filter(|line| moves(line)).count();
             found > asked.most || walked.lines >= LINES_MOST
@@ -110,19 +111,9 @@ impl NodeBackend {
         let start = self.query(move |core| start(core, None)).await??;
         let enough = |walked: &Walked| walked.lines >= lines;
         let walked = self.walk(start.account, start.height, enough).await?;
-        let heights = walked.found.iter().map(|(at, _)| at.0);
-        let times = self.block_times(heights.chain([walked.oldest.0]).filter(|at| *at > 0));
-        let times = times.await?;
-        let time = |height: u64| times.get(&height).copied().unwrap_or(0);
-        let entries: Vec<Entry> = walked
-            .found
-            .iter()
-            .map(|(place, posting)| Entry {
-                place: *place,
-                time_ms: time(place.0),
-                posting: *posting,
-            })
-            .collect();
+        let oldest = [walked.oldest.0].into_iter().filter(|at| *at > 0);
+        let oldest = self.block_times(oldest).await?.into_values().next();
+        let entries = self.entries(walked.found.iter()).await?;
         let purses = Purses {
             account: start.account,
             orders: &walked.own,
@@ -134,7 +125,7 @@ impl NodeBackend {
         };
         Ok(Incomes {
             hours: hours.into_iter().filter_map(income).collect(),
-            whole_from: (!walked.whole).then(|| time(walked.oldest.0) / MS_PER_HOUR + 1),
+            whole_from: (!walked.whole).then(|| oldest.unwrap_or(0) / MS_PER_HOUR + 1),
         })
     }
 }

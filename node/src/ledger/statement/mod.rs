@@ -7,4 +7,5 @@ pub(crate) mod csv;
 mod fold;
 mod handle;
 pub(crate) mod latest;
+mod project;
 pub(crate) mod types;

@@ -9,7 +9,7 @@ use crate::backend::{Node, NodeBackend};
 use crate::web::failure::{Shown, block};
 use crate::web::figures::{count, counted, money, money_or_none, short};
 use crate::web::market::curves::{self, Curves};
-use crate::web::parts::{Panel, cli, stat};
+use crate::web::parts::{Panel, cli, row_of_stats, stat};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
 use axum::Extension;
@@ -97,7 +97,7 @@ impl Detail {
             command: &command,
             events: "/events?page=frame",
             body: html! {
-                dl.stats { (self.stats()) }
+                (row_of_stats(self.stats()))
                 @match &self.proof.record {
                     AuctionRecord::Clearing(record) => (self.clearing(record)),
                     _ => { (self.verify()) (self.other()) }

@@ -5,7 +5,9 @@ mod plans;
 use super::failure::Shown;
 use super::figures::{NONE, count, counted, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
-use super::parts::{Fragment, Panel, Tone, cli, column, empty, live, pill, stat, table};
+use super::parts::{
+    Fragment, Panel, Tone, cli, column, empty, live, pill, row_of_stats, stat, table,
+};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -89,7 +91,7 @@ impl View {
             command: "gridbay contract list",
             events: "/events?page=contracts",
             body: html! {
-                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                (row_of_stats(self.stats()))
                 (contracts)
                 div.stack id="plans" data-live="replace" { (plans::panels(&self.plans)) }
             },

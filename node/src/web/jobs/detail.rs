@@ -10,7 +10,9 @@ use crate::backend::{Node, NodeBackend};
 use crate::job::dropped;
 use crate::web::failure::{Shown, block, sentence};
 use crate::web::figures::{NONE, bytes, clock, count, money, money_or_none, short};
-use crate::web::parts::{Fragment, Panel, check, cli, column, live, pill, stat, table};
+use crate::web::parts::{
+    Fragment, Panel, check, cli, column, live, pill, row_of_stats, stat, table,
+};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
 use axum::Extension;
@@ -109,7 +111,7 @@ impl Detail {
             events: &format!("/events?page=job&id={id}&rank={rank}{err}"),
             body: html! {
                 div id="state" data-live="replace" { (self.state()) }
-                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                (row_of_stats(self.stats()))
                 (self.why_panel())
                 (self.log_panel())
                 div.cols.two { (self.timeline_panel()) div.stack { (self.rank_panels()) } }

@@ -12,7 +12,9 @@ use crate::web::failure::{Failure, Shown};
 use crate::web::figures::{NONE, clock, count, money, money_or_none, short};
 use crate::web::form::{Nothing, Sent};
 use crate::web::jobs::state;
-use crate::web::parts::{Fragment, Panel, Tone, cli, column, live, notice, pill, stat, table};
+use crate::web::parts::{
+    Fragment, Panel, Tone, cli, column, live, notice, pill, row_of_stats, stat, table,
+};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
 use axum::Extension;
@@ -184,7 +186,7 @@ impl Detail {
             events: &format!("/events?page=lease&id={hex}"),
             body: html! {
                 div.stack id="over" data-live="replace" {}
-                dl.stats id="stats" data-live="replace" { (self.stats(frame)) }
+                (row_of_stats(self.stats(frame)))
                 div.cols.two { (self.job_panel()) (nodes) }
                 (network)
             },

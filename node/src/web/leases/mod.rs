@@ -7,7 +7,7 @@ mod net;
 
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
-use super::parts::{self, Fragment, Panel, cli, column, empty, live, stat};
+use super::parts::{self, Fragment, Panel, cli, column, empty, live, row_of_stats, stat};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -99,7 +99,7 @@ impl Leases {
             command: "gridbay lease list",
             events: &format!("/events?page=leases&part={}", self.page),
             body: html! {
-                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                (row_of_stats(self.stats()))
                 (held) (leases)
             },
         };

@@ -8,7 +8,7 @@ pub(super) mod transfer;
 
 use super::failure::Shown;
 use super::figures::{count, money, signed};
-use super::parts::{Fragment, Panel, cli, leaf, stat};
+use super::parts::{Fragment, Panel, cli, leaf, row_of_stats, stat};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -119,7 +119,7 @@ impl Ledger {
             command: "gridbay ledger balance",
             events: "/events?page=ledger",
             body: html! {
-                dl.stats id="stats" data-live="replace" { (stats(&self.balance)) }
+                (row_of_stats(stats(&self.balance)))
                 @if who.may(Scope::Admin).is_ok() { (transfer::panel(who)) }
                 (statement)
                 (self.account())

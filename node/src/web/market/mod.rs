@@ -10,7 +10,7 @@ use super::clock::Clock;
 use super::command::address;
 use super::failure::Shown;
 use super::figures::{count, left, money_or_none, short};
-use super::parts::{Fragment, Panel, cli, empty, stat};
+use super::parts::{Fragment, Panel, cli, empty, row_of_stats, stat};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -174,7 +174,7 @@ impl Market {
                 @match &self.class {
                     None => (empty("There are no classes", "This network has none to sell.", None)),
                     Some(of) => {
-                        dl.stats id="stats" data-live="replace" { (of.stats(&self.clock)) }
+                        (row_of_stats(of.stats(&self.clock)))
                         div.cols.two.stretch {
                             (of.history.panel(of, &self.of.span))
                             (of.curves_panel())

@@ -17,7 +17,7 @@ mod words;
 use self::words::{of, percent, place};
 use super::failure::Shown;
 use super::figures::{NONE, count, money, money_or_none, short};
-use super::parts::{Fragment, Panel, cli, column, empty, live, meter, stat, table};
+use super::parts::{Fragment, Panel, cli, column, empty, live, meter, row_of_stats, stat, table};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -94,7 +94,7 @@ impl Projects {
             command: "gridbay project list",
             events: "/events?page=projects",
             body: html! {
-                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                (row_of_stats(self.stats()))
                 (projects)
                 @if let Some(users) = users { (users_panel(users)) }
             },

@@ -9,7 +9,7 @@ use crate::backend::{Node, NodeBackend};
 use crate::cli::text;
 use crate::web::failure::Shown;
 use crate::web::figures::{counted, money, money_or_none, short};
-use crate::web::parts::{Fragment, Panel, cli, column, empty, live, stat, table};
+use crate::web::parts::{Fragment, Panel, cli, column, empty, live, row_of_stats, stat, table};
 use crate::web::session::Who;
 use crate::web::shell::{Frame, Page};
 use axum::Extension;
@@ -57,7 +57,7 @@ fn render(one: &ProjectRecord, users: Option<&[String]>, frame: &Frame, who: &Wh
         command: &command,
         events: &format!("/events?page=project&id={}", one.name),
         body: html! {
-            dl.stats id="stats" data-live="replace" { (stats(one)) }
+            (row_of_stats(stats(one)))
             div.cols.two {
                 (members_panel(one))
                 @if let Some(users) = users {

@@ -6,7 +6,7 @@ pub(super) mod book;
 use super::failure::Shown;
 use super::figures::{NONE, count, money, short};
 use super::gantt::{Bar, Gantt, Look, Row, legend};
-use super::parts::{Fragment, Panel, cli, column, empty, stat, table};
+use super::parts::{Fragment, Panel, cli, column, empty, row_of_stats, stat, table};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -69,7 +69,7 @@ impl Reservations {
             command: "gridbay market calendar",
             events: "/events?page=reservations",
             body: html! {
-                dl.stats id="stats" data-live="replace" { (self.stats()) }
+                (row_of_stats(self.stats()))
                 div.stack id="calendar" data-live="replace" { (self.calendar()) }
                 @if books {
                     @let classes: Vec<String> = self.0.iter().map(|w| w.class.clone()).collect();

@@ -9,7 +9,7 @@ pub(super) mod withdraw;
 
 use super::failure::Shown;
 use super::figures::{bytes, count, money};
-use super::parts::{Fragment, Panel, cli, stat};
+use super::parts::{Fragment, Panel, cli, row_of_stats, stat};
 use super::session::Who;
 use super::shell::{Frame, Page};
 use crate::api::Answer;
@@ -102,7 +102,7 @@ impl Seller {
             command: "gridbay offer list",
             events: "/events?page=seller",
             body: html! {
-                dl.stats id="stats" data-live="replace" { (self.stats(frame)) }
+                (row_of_stats(self.stats(frame)))
                 (offers)
                 @if sets { (set::panel(&set::Fields::default(), &self.classes, who)) }
                 div.cols.two.stretch {
