@@ -12,6 +12,8 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::cell::Cell;
+use std::io;
 
 /// Why bytes were refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +40,25 @@ pub enum CodecError {
 /// If a type holds what the codec cannot express (a map with failing keys, a 128-bit integer
 /// beyond 64 bits): a mistake in the type, found by its golden test.
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
-    serde_cbor::to_vec(value).expect("wire types encode")
+    encoded(value, <[u8]>::to_vec)
+}
+
+/// What `read` makes of the canonical bytes of a value, for which nothing is allocated: hashes and
+/// signatures need the bytes for a moment only.
+///
+/// # Panics
+/// As [`encode`] does.
+pub fn encoded<T: Serialize, R>(value: &T, read: impl FnOnce(&[u8]) -> R) -> R {
+    // Taken out, so that a value whose parts are encoded by themselves finds another.
+    let mut bytes = SCRATCH.take();
+    let written = value.serialize(&mut serde_cbor::Serializer::new(&mut bytes));
+    written.expect("wire types encode");
+    let result = read(&bytes);
+    if bytes.capacity() <= SCRATCH_BYTES {
+        bytes.clear();
+        SCRATCH.set(bytes);
+    }
+    result
 }
 
 /// Parses the canonical encoding of a `T` of at most `max` bytes.
@@ -50,10 +70,30 @@ pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8], max: usize) -> Resu
         });
     }
     let value: T = serde_cbor::from_slice(bytes).map_err(|_| CodecError::Malformed)?;
-    if encode(&value) != bytes {
-        return Err(CodecError::NotCanonical);
+    let mut left = Expected(bytes);
+    let same = serde_cbor::to_writer(&mut left, &value).is_ok() && left.0.is_empty();
+    same.then_some(value).ok_or(CodecError::NotCanonical)
+}
+
+/// The most bytes that a thread keeps for the next value.
+const SCRATCH_BYTES: usize = 64 * 1024;
+
+thread_local! {
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The bytes that are still to be written: others fail.
+struct Expected<'b>(&'b [u8]);
+
+impl io::Write for Expected<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let rest = self.0.strip_prefix(bytes);
+        self.0 = rest.ok_or(io::ErrorKind::InvalidData)?;
+        Ok(bytes.len())
     }
-    Ok(value)
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -117,6 +157,22 @@ mod tests {
                 max: 4
             })
         );
+    }
+
+    #[test]
+    fn parts_may_be_encoded_while_a_value_is() {
+        struct Nested(u64);
+        impl Serialize for Nested {
+            fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.serialize_bytes(&encode(&self.0))
+            }
+        }
+        let all = [Nested(1), Nested(300)];
+        assert_eq!(encode(&all), [0x82, 0x41, 1, 0x43, 0x19, 1, 44]);
+        assert_eq!(encode(&all[0]), [0x41, 1], "the bytes before are gone");
+        let large = vec![7u8; 2 * SCRATCH_BYTES];
+        assert_eq!(encode(&large).len(), large.len() + 5);
+        assert_eq!(encoded(&5u64, <[u8]>::len), 1);
     }
 
     #[test]

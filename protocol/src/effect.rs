@@ -120,7 +120,7 @@ pub fn leaf_of(effect: &[u8]) -> [u8; 32] {
 impl Effect {
     /// Leaf of the effects log.
     pub fn leaf(&self) -> [u8; 32] {
-        leaf_of(&codec::encode(self))
+        codec::encoded(self, leaf_of)
     }
     /// The auction that it records; `None` if it records none.
     pub fn auction(&self) -> Option<Auction<'_>> {

@@ -234,7 +234,7 @@ impl SignedEntry {
     }
     /// The entry's id.
     pub fn id(&self) -> EntryId {
-        entry_id(&codec::encode(&self.entry))
+        codec::encoded(&self.entry, entry_id)
     }
 }
 

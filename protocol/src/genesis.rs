@@ -104,6 +104,22 @@ impl Policy {
             invitations: InvitationPolicy::default(),
         }
     }
+    /// The same with blocks `interval_ms` apart: rounds, slots and the time to deliver take as long
+    /// as before. `None` unless a round is a whole number of such blocks and all is in range. The
+    /// bank's choice depends on it too and is the caller's ([`crate::bank::Preset::policy`]).
+    pub fn with_block_interval(mut self, interval_ms: u64) -> Option<Policy> {
+        let heights = |old: u64| {
+            old.checked_mul(self.block_interval_ms)?
+                .checked_div(interval_ms)
+        };
+        let round = heights(self.calendar.round_heights.into())?;
+        let round_ms = self.block_interval_ms * u64::from(self.calendar.round_heights);
+        let delivery = heights(self.delivery_heights)?;
+        self.calendar.round_heights = u32::try_from(round).ok()?;
+        self.delivery_heights = delivery;
+        self.block_interval_ms = interval_ms;
+        (round * interval_ms == round_ms && self.is_valid()).then_some(self)
+    }
     /// Nominal length of a slot in milliseconds, by which hourly prices are converted.
     pub fn slot_ms(&self) -> u64 {
         self.calendar
@@ -362,5 +378,27 @@ impl Member {
                 .addresses
                 .iter()
                 .all(|a| a.len() <= limits::ADDRESS_CHARS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_take_as_long_whatever_lies_between_blocks() {
+        for policy in [Policy::local(), Policy::wide_area()] {
+            let same = policy.clone().with_block_interval(policy.block_interval_ms);
+            assert_eq!(same.as_ref(), Some(&policy));
+            let faster = policy.clone().with_block_interval(100).unwrap();
+            assert_eq!(faster.block_interval_ms, 100);
+            assert_eq!(faster.slot_ms(), policy.slot_ms());
+            let ms = |p: &Policy| p.delivery_heights * p.block_interval_ms;
+            assert_eq!(ms(&faster), ms(&policy));
+        }
+        for wrong in [0, 5, 9, 300, 600, 1_000] {
+            let policy = Policy::local().with_block_interval(wrong);
+            assert_eq!(policy, None, "{wrong} ms");
+        }
     }
 }

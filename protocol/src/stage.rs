@@ -40,15 +40,13 @@ impl WellFormed {
             return Err(Malformed::Network(signed.entry.network));
         }
         signed.entry.check()?;
-        let canonical = codec::encode(&signed.entry);
-        if canonical.len() > limits::ENTRY_BYTES {
+        let (id, bytes) = codec::encoded(&signed.entry, |canonical| {
+            (entry_id(canonical), canonical.len())
+        });
+        if bytes > limits::ENTRY_BYTES {
             return Err(Malformed::Range(signed.entry.body.kind().name));
         }
-        Ok(WellFormed {
-            id: entry_id(&canonical),
-            bytes: canonical.len(),
-            signed,
-        })
+        Ok(WellFormed { id, bytes, signed })
     }
     /// The entry's id.
     pub fn id(&self) -> EntryId {
@@ -61,13 +59,12 @@ impl WellFormed {
     /// Checks the signature, and the inviter's on a grant.
     pub fn authenticate(self) -> Result<Authentic, KeyError> {
         let entry = &self.signed.entry;
-        let bytes = codec::encode(entry);
-        entry.key.verify(
-            Domain::Entry,
-            &entry.network,
-            &bytes,
-            &self.signed.signature,
-        )?;
+        let signature = &self.signed.signature;
+        codec::encoded(entry, |bytes| {
+            entry
+                .key
+                .verify(Domain::Entry, &entry.network, bytes, signature)
+        })?;
         if let EntryBody::OpenAccount {
             grant: Some(grant), ..
         } = &entry.body

@@ -11,8 +11,8 @@
 //! Keys: `a` account, height, position → nothing if it is a posting, else one byte; `b` block →
 //! height; `e` entry, which is the order too that it makes → height, account; `f` height, position
 //! → effect; `c` height, position (of an auction) → nothing; `i` id of an auction → height,
-//! position; `m` order, height, position (of a posting about it) → nothing; `g` → (height, block)
-//! applied. Where the last is missing, as in files of an earlier form that have `h`, the index is
+//! position; `m` order, height, position (of a posting about it) → nothing; `t` height → ledger
+//! time; `g` → (height, block) applied. Where the last is missing, as in files of an earlier form that have `h`, the index is
 //! made anew.
 
 mod postings;
@@ -81,6 +81,13 @@ fn applied(rows: &Rows) -> Option<(u64, BlockId)> {
     let (height, block) = bytes.split_first_chunk::<8>()?;
     let block = BlockId(block.try_into().ok()?);
     Some((u64::from_be_bytes(*height), block))
+}
+
+/// The number that a value begins with.
+fn number(value: Option<Vec<u8>>) -> Option<u64> {
+    let value = value?;
+    let (number, _) = value.split_first_chunk::<8>()?;
+    Some(u64::from_be_bytes(*number))
 }
 
 /// Height and position from their 12 bytes.
@@ -163,6 +170,10 @@ impl Index {
         let at = height.to_be_bytes();
         let mut rows = vec![
             (key(b'b', &[id.as_bytes()]), at.to_vec()),
+            (
+                key(b't', &[&at]),
+                block.header().time_ms.to_be_bytes().to_vec(),
+            ),
             (APPLIED.to_vec(), [&at[..], id.as_bytes()].concat()),
         ];
         let mut owners = BTreeMap::new();
@@ -228,10 +239,26 @@ impl Index {
     pub(crate) fn entry(&self, id: &EntryId) -> Option<u64> {
         self.height_at(&key(b'e', &[id.as_bytes()]))
     }
+    /// The same of many at once, in their order.
+    pub(crate) fn entries(&self, ids: &[EntryId]) -> Vec<Option<u64>> {
+        let keys: Vec<_> = ids.iter().map(|id| key(b'e', &[id.as_bytes()])).collect();
+        self.numbers(&keys)
+    }
+    /// Ledger times of the blocks of heights, in their order.
+    pub(crate) fn times(&self, heights: &[u64]) -> Vec<Option<u64>> {
+        let row = |height: &u64| key(b't', &[&height.to_be_bytes()]);
+        let keys: Vec<_> = heights.iter().map(row).collect();
+        self.numbers(&keys)
+    }
+    /// The numbers that values begin with; none where a file fails.
+    fn numbers(&self, keys: &[Vec<u8>]) -> Vec<Option<u64>> {
+        let found = self.rows.get_all(keys).into_iter();
+        let mut numbers: Vec<_> = found.map(number).collect();
+        numbers.resize(keys.len(), None);
+        numbers
+    }
     fn height_at(&self, key: &[u8]) -> Option<u64> {
-        let bytes = self.rows.get(key)?;
-        let (height, _) = bytes.split_first_chunk::<8>()?;
-        Some(u64::from_be_bytes(*height))
+        number(self.rows.get(key))
     }
     /// The account that made an order.
     pub(crate) fn order_account(&self, order: &OrderId) -> Option<AccountId> {

@@ -27,7 +27,6 @@ use crate::executor::Selling;
 use crate::held::{self, Guests};
 use crate::ledger::desk::Desk;
 use crate::ledger::landing::Landing;
-use crate::ledger::times::Times;
 use crate::market::Markets;
 use crate::market::odds::Tried;
 use crate::metrics::Meters;
@@ -143,8 +142,6 @@ pub struct NodeBackend {
     pub(crate) board: Arc<Board>,
     /// Results of clearing again.
     pub(crate) tried: Arc<Tried>,
-    /// Ledger times of blocks.
-    pub(crate) times: Times,
     /// The market at the last height.
     pub(crate) markets: AtHeight<(), Markets>,
     pub(crate) discovery: Discovery,
@@ -177,7 +174,6 @@ impl NodeBackend {
             ),
             board: Arc::default(),
             tried: Arc::default(),
-            times: Times::default(),
             markets: AtHeight::default(),
             desk: Desk::new(
                 parts.body.clone(),

@@ -53,6 +53,11 @@ pub(super) struct FoundArgs {
     /// Pacing: rounds of 1 s and slots of 2 s, or of 5 s and 60 s
     #[arg(long, value_enum, default_value = "wide-area")]
     policy: Pace,
+    /// Milliseconds between blocks while there is something to decide: a part of the round, which
+    /// takes as long as before, and 100 at the least, since entries are good for 40 blocks; the
+    /// policy's own (250 or 1000) without
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(100..=60_000))]
+    block_ms: Option<u64>,
     /// The bank: revenue to the owners of the units and mutual credit; revenue by shares and a tax
     /// on savings; or revenue to the owners and the tax
     #[arg(long, value_parser = one_of(Preset::ALL, Preset::name), default_value = "owners")]
@@ -201,7 +206,7 @@ impl FoundArgs {
             let next = "give each description once, made by gridbay found member on each node";
             return Err(not_founded(Exit::USAGE, why, next));
         }
-        let mut policy = self.policy.policy();
+        let mut policy = self.paced()?;
         policy.bank = self.bank.policy(policy.block_interval_ms);
         policy.auction = self.auction(policy.slot_ms())?;
         policy.buy.surcharge_ppm = self.surcharge * 10_000;
@@ -234,6 +239,19 @@ impl FoundArgs {
 }
 
 impl FoundArgs {
+    fn paced(&self) -> Result<Policy, CliError> {
+        let policy = self.policy.policy();
+        let Some(interval) = self.block_ms else {
+            return Ok(policy);
+        };
+        let round_ms = policy.block_interval_ms * u64::from(policy.calendar.round_heights);
+        policy.with_block_interval(interval).ok_or_else(|| {
+            let why = format!("blocks {interval} ms apart do not fill a round of {round_ms} ms");
+            let next = "choose a whole part of the round, such as 100, 200, 250 or 500";
+            not_founded(Exit::USAGE, why, next)
+        })
+    }
+
     fn auction(&self, slot_ms: u64) -> Result<AuctionPolicy, CliError> {
         let cost = Price::from_hourly(self.switch_cost, slot_ms);
         let switch_cost = cost.ok_or_else(|| {

@@ -13,7 +13,7 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::Hash32;
 
 /// Blocks read in one look at the core.
-pub(super) const BLOCKS: usize = 8;
+const BLOCKS: usize = 8;
 
 impl NodeBackend {
     /// The last block.

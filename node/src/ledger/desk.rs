@@ -212,9 +212,9 @@ impl Inner {
             // Of a transfer whose client went away nobody has told that it is in a block.
             let waiting = self.store.waiting();
             let decided = self.body.query(move |core| {
-                let is_decided = |id: &EntryId| core.host().entry_height(id).is_some();
-                let decided = waiting.into_iter().filter(|(_, id, _)| is_decided(id));
-                decided.map(|(key, ..)| key).collect::<Vec<_>>()
+                let decided = decided(core, &waiting).into_iter().zip(waiting);
+                let decided = decided.filter(|(is_decided, _)| *is_decided);
+                decided.map(|(_, (key, ..))| key).collect::<Vec<_>>()
             });
             let decided = decided.await.map_err(gone)?;
             decided.iter().for_each(|key| self.store.decided(key));
@@ -354,6 +354,13 @@ fn tell(waiting: Waiting, answer: Answer<SignedEntry>) {
     let _gone = waiting.told.send(answer);
 }
 
+/// Which of those that wait are in a block.
+fn decided(core: &Core, waiting: &[(TransferKey, EntryId, Credits)]) -> Vec<bool> {
+    let ids: Vec<EntryId> = waiting.iter().map(|(_, id, _)| *id).collect();
+    let heights = core.host().entry_heights(&ids).into_iter();
+    heights.map(|height| height.is_some()).collect()
+}
+
 /// A transfer that the ledger might accept only later is refused at once: a user would wait for
 /// nothing. Those of a batch are paid from one balance, and so are those that wait for a block.
 fn look(
@@ -364,8 +371,8 @@ fn look(
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;
     let mut free = spendable(state, &account);
-    let on_the_way = |id: &EntryId| core.host().entry_height(id).is_none();
-    for (_, _, amount) in waiting.iter().filter(|(_, id, _)| on_the_way(id)) {
+    let moved = decided(core, waiting).into_iter().zip(waiting);
+    for (_, (.., amount)) in moved.filter(|(is_decided, _)| !is_decided) {
         free = free.saturating_sub(*amount);
     }
     let mut flaw = |(to, amount): &(AccountId, Credits)| {

@@ -1,6 +1,6 @@
 //! Balances and statements, and the end of an account.
 
-use super::blocks::{BLOCKS, read_block};
+use super::blocks::read_block;
 use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{Balance, CloseRequest, ClosedAccount, Entries, Movement, Signed};
@@ -13,7 +13,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::units::Credits;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lines of history read in one look at the core.
 const LINES: usize = 256;
@@ -100,17 +100,21 @@ impl NodeBackend {
         &self,
         heights: impl Iterator<Item = u64>,
     ) -> Answer<BTreeMap<u64, u64>> {
-        let (mut times, missing) = self.times.of(heights);
-        for heights in missing.chunks(BLOCKS) {
+        let heights: Vec<u64> = heights.collect::<BTreeSet<u64>>().into_iter().collect();
+        let mut times = BTreeMap::new();
+        for heights in heights.chunks(LINES) {
             let heights = heights.to_vec();
             let read = self.query(move |core| {
-                let time =
-                    |h: u64| Ok::<_, ApiError>((h, read_block(core, h)?.block.header.time_ms));
-                heights.into_iter().map(time).collect::<Answer<Vec<_>>>()
+                let known = core.host().block_times(&heights);
+                let time = |(height, known): (u64, Option<u64>)| {
+                    // Blocks from before a snapshot that the node began with.
+                    let read = || Ok(read_block(core, height)?.block.header.time_ms);
+                    Ok::<_, ApiError>((height, known.map_or_else(read, Ok)?))
+                };
+                let all = heights.iter().copied().zip(known);
+                all.map(time).collect::<Answer<Vec<_>>>()
             });
-            let read = read.await??;
-            self.times.keep(&read);
-            times.extend(read);
+            times.extend(read.await??);
         }
         Ok(times)
     }

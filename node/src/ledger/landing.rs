@@ -97,8 +97,8 @@ impl Landing {
     async fn look(&self, body: &BodyHandle, wanted: &[EntryId]) -> bool {
         let wanted = wanted.to_vec();
         let looked = body.query(move |core| {
-            let landed = |id: EntryId| (id, core.host().entry_height(&id));
-            let landed: Vec<_> = wanted.into_iter().map(landed).collect();
+            let heights = core.host().entry_heights(&wanted);
+            let landed: Vec<_> = wanted.into_iter().zip(heights).collect();
             // Read after the entries: a failure while they were looked for counts.
             let now = core.host().knows_entries().then(|| core.state().height());
             (landed, now)

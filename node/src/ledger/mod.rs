@@ -8,6 +8,5 @@ pub(crate) mod landing;
 pub(crate) mod proof;
 pub(crate) mod routes;
 pub(crate) mod statement;
-pub(crate) mod times;
 mod transfer;
 pub(crate) mod types;

@@ -33,6 +33,7 @@ gridbay_lease_round_trip_seconds gauge The longest round trip to a member of a l
 gridbay_lease_sent_bytes_total counter Bytes sent inside the tunnels of a lease.
 gridbay_lease_streams_refused_total counter Streams for packets that were not let in, by reason.
 gridbay_ledger_accounts gauge Accounts.
+gridbay_ledger_block_decision_seconds histogram Time from the ledger time of a block, when it was proposed, to its decision here, by this machine's clock.
 gridbay_ledger_block_duration_seconds histogram Work of the core's thread from one block to the next.
 gridbay_ledger_block_interval_least_seconds gauge The least time between blocks, by the network's policy.
 gridbay_ledger_block_interval_most_seconds gauge The time after which a block comes even if there is nothing to put in.

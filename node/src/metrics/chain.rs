@@ -26,6 +26,11 @@ const INTERVALS: &[u64] = &[
 const WORK: &[u64] = &[
     1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 5_000_000,
 ];
+/// Bounds from a proposal to the decision: round trips on one machine, or around the earth.
+const DECISION: &[u64] = &[
+    5_000, 10_000, 20_000, 35_000, 50_000, 75_000, 100_000, 150_000, 200_000, 300_000, 400_000,
+    500_000, 750_000, 1_000_000, 2_000_000, 5_000_000,
+];
 /// Blocks whose work is remembered, until it is known whether they cleared anything.
 const RECENT: usize = 64;
 
@@ -33,6 +38,7 @@ const RECENT: usize = 64;
 #[derive(Debug)]
 pub(super) struct Chain {
     interval: Histogram,
+    decision: Histogram,
     work: Histogram,
     clearing: Histogram,
     inner: Mutex<Inner>,
@@ -53,6 +59,7 @@ impl Default for Chain {
     fn default() -> Chain {
         Chain {
             interval: Histogram::new(INTERVALS),
+            decision: Histogram::new(DECISION),
             work: Histogram::new(WORK),
             clearing: Histogram::new(WORK),
             inner: Mutex::default(),
@@ -65,9 +72,10 @@ impl Chain {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A step of the core took so long; since then the last block has this height and ledger time.
-    /// Blocks that come together, after an absence, are not told apart and do not count.
-    pub(super) fn stepped(&self, took: Duration, (height, time_ms): (u64, u64)) {
+    /// A step of the core took so long and ended at a time; since then the last block has this
+    /// height and ledger time. Blocks that come together, after an absence, are not told apart and
+    /// do not count.
+    pub(super) fn stepped(&self, took: Duration, now_ms: u64, (height, time_ms): (u64, u64)) {
         let mut inner = self.lock();
         inner.work += took;
         let last = inner.last;
@@ -86,6 +94,9 @@ impl Chain {
         drop(inner);
         let apart = time_ms.saturating_sub(before);
         self.interval.observe(Duration::from_millis(apart));
+        // The proposer's clock made it.
+        let decided = now_ms.saturating_sub(time_ms);
+        self.decision.observe(Duration::from_millis(decided));
         self.work.observe(work);
     }
 
@@ -107,6 +118,7 @@ impl Chain {
     /// All kinds of auctions are told, those that have not come as well.
     pub(super) fn metrics(&self, text: &mut Text, kinds: &[&'static str]) {
         text.times("gridbay_ledger_block_interval_seconds", &self.interval);
+        text.times("gridbay_ledger_block_decision_seconds", &self.decision);
         text.times("gridbay_ledger_block_duration_seconds", &self.work);
         text.times("gridbay_clearing_duration_seconds", &self.clearing);
         let cleared = self.lock().cleared.clone();
@@ -122,7 +134,9 @@ mod tests {
     #[test]
     fn work_between_blocks_counts_for_the_second_and_auctions_once_a_block() {
         let chain = Chain::default();
-        let step = |ms, head| chain.stepped(Duration::from_millis(ms), head);
+        let step = |ms, head: (u64, u64)| {
+            chain.stepped(Duration::from_millis(ms), head.1 + 30, head);
+        };
         step(7, (4, 1_000));
         step(20, (4, 1_000));
         step(20, (5, 2_200));
@@ -137,6 +151,8 @@ mod tests {
         for line in [
             "gridbay_ledger_block_interval_seconds_sum 1.5",
             "gridbay_ledger_block_interval_seconds_count 2",
+            "gridbay_ledger_block_decision_seconds_sum 0.06",
+            "gridbay_ledger_block_decision_seconds_bucket{le=\"0.035\"} 2",
             "gridbay_ledger_block_duration_seconds_sum 0.044",
             "gridbay_clearing_duration_seconds_sum 0.04",
             "gridbay_clearing_duration_seconds_count 1",

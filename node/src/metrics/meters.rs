@@ -6,6 +6,7 @@ use super::orders::Orders;
 use super::payments::Payments;
 use super::requests::Requests;
 use super::text::Text;
+use crate::backend::wall_ms;
 use crate::trace::RunLog;
 use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::input::Input;
@@ -34,7 +35,7 @@ pub(super) struct Names {
 impl Meters {
     /// A step of the core took so long; since then the last block has this height and ledger time.
     pub(crate) fn stepped(&self, took: Duration, head: (u64, u64)) {
-        self.chain.stepped(took, head);
+        self.chain.stepped(took, wall_ms(), head);
     }
 
     /// An auction was cleared by the block of a height.

@@ -104,20 +104,35 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         network.kill("v4")?;
         progress.tell("v4 is dead");
     }
+    let figures = measure(&network, options.sealed, options.buys, progress).await?;
+    Ok(Figures {
+        dead_validator: options.dead_validator,
+        ..figures
+    })
+}
+
+/// Measures on a network of the [`plan`], wherever its nodes are.
+pub(crate) async fn measure(
+    network: &Network,
+    sealed: usize,
+    buys: usize,
+    progress: &Progress,
+) -> anyhow::Result<Figures> {
     let calendar = network.genesis().policy.calendar;
-    let sealed = series(&network, options.sealed, false, progress).await?;
-    let buys = series(&network, options.buys, true, progress).await?;
+    let sealed = series(network, sealed, false, progress).await?;
+    let buys = series(network, buys, true, progress).await?;
     let lost = |record: &&JobRecord| !won_first(record, &calendar);
     Ok(Figures {
         sealed: Spread::of(sealed.iter().filter_map(to_running_ms).collect()),
         buy: Spread::of(buys.iter().filter_map(to_running_ms).collect()),
-        dead_validator: options.dead_validator,
+        dead_validator: false,
         sealed_not_first: sealed.iter().filter(lost).count(),
         failed: [failed(&sealed), failed(&buys)].concat(),
     })
 }
 
-fn plan(name: &str) -> Plan {
+/// Three founders that sell, one that does not, and buyers.
+pub(crate) fn plan(name: &str) -> Plan {
     let units = 64;
     let seller = vec![offer("small", units, credits(1), Some(credits(2)))];
     Plan {
@@ -149,7 +164,7 @@ async fn series(
 }
 
 /// Length of a round.
-pub(super) fn round_ms(network: &Network) -> u64 {
+pub(crate) fn round_ms(network: &Network) -> u64 {
     let policy = &network.genesis().policy;
     u64::from(policy.calendar.round_heights) * policy.block_interval_ms
 }

@@ -164,6 +164,10 @@ pub(super) struct LedgerArgs {
     /// Payments in a request
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     list: u16,
+    /// Milliseconds between blocks, as `gridbay found --block-ms` founds it
+    #[arg(long, value_name = "MS", default_value_t = 250,
+        value_parser = clap::value_parser!(u64).range(100..=60_000))]
+    block_ms: u64,
     /// Seconds of each step
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     seconds: u64,
@@ -357,6 +361,7 @@ impl LedgerArgs {
             },
             clients,
             list: self.list.into(),
+            block_ms: self.block_ms,
             time: Duration::from_secs(self.seconds),
             keep: self.keep,
         };

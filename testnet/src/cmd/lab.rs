@@ -3,6 +3,7 @@
 mod cluster;
 mod common;
 mod meet;
+mod regions;
 
 use super::runtime::{program, with_runtime};
 use crate::lab::{self, Impairment, Lab, Topology, exec, impair, probe};
@@ -13,6 +14,7 @@ use cluster::ClusterArgs;
 use common::NameArgs;
 use gridbay_node::ui::Table;
 use meet::{LeasesArgs, MeetArgs};
+use regions::RegionsArgs;
 use std::ffi::OsString;
 use std::future;
 use std::path::PathBuf;
@@ -46,6 +48,8 @@ pub(super) enum LabCommand {
     /// Runs parallel programs on whole nodes behind NATs, then holds a relay that is paid, kills
     /// it, changes an address
     Cluster(ClusterArgs),
+    /// Founds a federation over four regions of the earth, pays and orders there, cuts one off
+    Regions(RegionsArgs),
 }
 
 #[derive(Debug, Args)]
@@ -139,6 +143,7 @@ impl LabCommand {
             LabCommand::Roam(args) => args.roam(),
             LabCommand::Leases(args) => args.run(),
             LabCommand::Cluster(args) => args.run(),
+            LabCommand::Regions(args) => args.run(),
         }
     }
 }

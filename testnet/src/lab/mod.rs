@@ -9,7 +9,7 @@
 //!    side by side.
 //! 4. [`probe`] measures whether every network behaves as its kind says; [`matrix`] lets two
 //!    programs meet across every pair of kinds, `leases` two nodes of a lease's network;
-//!    `cluster` runs whole nodes.
+//!    `cluster` runs whole nodes, `regions` a federation over the earth.
 //!
 //! Nothing is made outside the lab's own namespaces, whose names begin with the lab's name.
 
@@ -30,6 +30,7 @@ mod perform;
 mod plan;
 pub mod probe;
 pub mod program;
+pub(crate) mod regions;
 pub mod roam;
 mod ruleset;
 mod seat;

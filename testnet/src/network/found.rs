@@ -40,6 +40,9 @@ pub(super) async fn found(
         "--out".into(),
         text(&file),
     ]);
+    if let Some(interval) = plan.block_ms {
+        words.extend(["--block-ms".into(), interval.to_string()]);
+    }
     for path in &descriptions {
         words.extend(["--member".into(), text(path)]);
     }

@@ -19,6 +19,8 @@ pub struct Plan {
     pub name: String,
     /// How fast it goes.
     pub pace: Pace,
+    /// Milliseconds between blocks, where that is not the pace's own.
+    pub block_ms: Option<u64>,
     /// Founding members: each runs a validator and sells what is listed.
     pub validators: Vec<Vec<OfferRequest>>,
     /// Nodes that join by invitation and sell nothing.
@@ -58,6 +60,7 @@ impl Plan {
         Plan {
             name: name.to_owned(),
             pace: Pace::Local,
+            block_ms: None,
             validators: (0..n).map(seller).collect(),
             buyers,
             endowment: credits(10_000),

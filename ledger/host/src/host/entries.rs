@@ -63,20 +63,20 @@ impl Host {
             Source::Other
         };
         for signed in entries {
-            let id = signed.id();
+            let Ok(formed) = WellFormed::check(&self.state.network(), signed) else {
+                return self.penalise(from, Offence::Entry);
+            };
+            let id = formed.id();
             if self.mempool.contains(&id) {
                 self.promise_to(&id, from);
                 continue;
             }
             let counted = source == Source::Other;
             if counted && !self.checks.may(&from, self.now.mono_ms) {
-                self.penalise(from, Offence::Entries);
-                return;
+                return self.penalise(from, Offence::Entries);
             }
-            let formed = WellFormed::check(&self.state.network(), signed);
-            let Some(entry) = formed.ok().and_then(|f| f.authenticate().ok()) else {
-                self.penalise(from, Offence::Entry);
-                return;
+            let Ok(entry) = formed.authenticate() else {
+                return self.penalise(from, Offence::Entry);
             };
             let entry = Arc::new(entry);
             let added = self.mempool.add(&self.state, Arc::clone(&entry), source);

@@ -47,6 +47,10 @@ impl Host {
         }
         Ok(self.block(height)?.map(|decided| decided.certificate))
     }
+    /// Ledger times of the blocks of heights, in their order; `None` where the index has none.
+    pub fn block_times(&self, heights: &[u64]) -> Vec<Option<u64>> {
+        self.index.times(heights)
+    }
     /// Height of a block.
     pub fn block_height(&self, block: &BlockId) -> Option<u64> {
         self.index.block(block)
@@ -54,6 +58,10 @@ impl Host {
     /// Height of the block that an entry took effect in, as far as it is known.
     pub fn entry_height(&self, entry: &EntryId) -> Option<u64> {
         self.index.entry(entry)
+    }
+    /// The same of many entries at once, in their order.
+    pub fn entry_heights(&self, entries: &[EntryId]) -> Vec<Option<u64>> {
+        self.index.entries(entries)
     }
     /// Whether an entry without a height took effect in no block so far: the index could be read,
     /// and holds all blocks.

@@ -101,6 +101,8 @@ fn postings_are_found_by_account_and_by_order_among_other_lines() {
         let owner = (key(b'e', &[order.as_bytes()]), made);
         index.rows.write(vec![owner]).unwrap();
         index.add(&first_block(), &effects).unwrap();
+        let time_ms = first_block().header().time_ms;
+        assert_eq!(index.times(&[2, 1]), [None, Some(time_ms)]);
         let history = index.history(&account, (2, 0), 9);
         let told: Vec<&Effect> = history.iter().map(|item| &item.effect).collect();
         assert_eq!(told, effects.iter().rev().collect::<Vec<_>>());

@@ -7,7 +7,6 @@ use crate::api::{Answer, ApiError, ErrorCode};
 use crate::auction::board::Place;
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, no_account, unknown_account, usage};
-use crate::ledger::blocks::read_block;
 use crate::ledger::handle::movement;
 use crate::market::class_name;
 use crate::order::own::Own;
@@ -160,15 +159,12 @@ impl NodeBackend {
     async fn indexed(&self, first: u64, last: u64) -> Answer<()> {
         let ends = [first.min(last), last];
         let there = self.query(move |core| {
-            for height in ends.into_iter().filter(|height| *height > 0) {
-                let block = read_block(core, height)?.block.header.id();
-                if core.host().block_height(&block) != Some(height) {
-                    return Ok(false);
-                }
-            }
-            Ok::<_, ApiError>(true)
+            let times = core.host().block_times(&ends).into_iter().zip(ends);
+            times
+                .into_iter()
+                .all(|(time, height)| height == 0 || time.is_some())
         });
-        match there.await?? {
+        match there.await? {
             true => Ok(()),
             false => Err(ApiError::new(
                 ErrorCode::Unreachable,

@@ -2,9 +2,10 @@
 
 use super::super::crowd;
 use super::super::spread::percentile;
+use super::decisions::Decisions;
 use crate::network::Node;
 use anyhow::Context as _;
-use gridbay_node::api::types::{TransferOutcome, TransferRequest, TransfersRequest};
+use gridbay_node::api::types::{BlockInfo, TransferOutcome, TransferRequest, TransfersRequest};
 use gridbay_node::api::{ApiError, ErrorCode};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::units::Credits;
@@ -43,6 +44,10 @@ pub(crate) struct Step {
     pub(crate) refused: u64,
     /// Payments that failed with an unknown end.
     pub(crate) unknown: u64,
+    /// Mean milliseconds from a block to the next.
+    pub(crate) block_ms: u64,
+    /// Median from the proposal of a block to its decision at the first node; 0 if it is not known.
+    pub(crate) decided_ms: u64,
     /// Cores that all nodes used together.
     pub(crate) cores: f64,
     /// The first failure, if there was one.
@@ -51,7 +56,7 @@ pub(crate) struct Step {
 
 /// The payments of a request.
 #[derive(Clone)]
-pub(super) struct Pay {
+pub(crate) struct Pay {
     path: &'static str,
     body: Bytes,
     list: u64,
@@ -71,7 +76,7 @@ struct Answered {
 
 impl Pay {
     /// Equal payments to an account, so many in a request.
-    pub(super) fn new(to: AccountId, list: usize) -> anyhow::Result<Pay> {
+    pub(crate) fn new(to: AccountId, list: usize) -> anyhow::Result<Pay> {
         let transfer = TransferRequest {
             to,
             amount: Credits::from_micros(MICROS).context("an amount")?,
@@ -182,14 +187,14 @@ impl Line {
 }
 
 /// Payments at a rate, in turn at every node.
-pub(super) async fn open(
+pub(crate) async fn open(
     nodes: &[&Node],
     pay: &Pay,
     rate: u64,
     time: Duration,
 ) -> anyhow::Result<Step> {
     let requests = (time.as_millis() as u64 * rate / 1_000 / pay.list).max(1);
-    let used = crowd::used(nodes.iter().copied())?;
+    let before = Before::now(nodes).await?;
     let began = Instant::now();
     let mut asked = JoinSet::new();
     // Lines whose request is answered: as many stay open as are needed at a time.
@@ -209,20 +214,18 @@ pub(super) async fn open(
         });
     }
     let answers = asked.join_all().await;
-    let took = began.elapsed();
-    let used = crowd::used(nodes.iter().copied())?.saturating_sub(used);
     let load = format!("{rate} a second");
-    Ok(sum(load, answers, took, used, pay.list))
+    sum(load, answers, before, nodes, pay.list).await
 }
 
 /// Clients that ask again as soon as they are answered.
-pub(super) async fn closed(
+pub(crate) async fn closed(
     nodes: &[&Node],
     pay: &Pay,
     clients: usize,
     time: Duration,
 ) -> anyhow::Result<Step> {
-    let used = crowd::used(nodes.iter().copied())?;
+    let before = Before::now(nodes).await?;
     let began = Instant::now();
     let mut asked = JoinSet::new();
     for n in 0..clients {
@@ -241,13 +244,43 @@ pub(super) async fn closed(
         });
     }
     let answers: Vec<Answered> = asked.join_all().await.into_iter().flatten().collect();
-    let took = began.elapsed();
-    let used = crowd::used(nodes.iter().copied())?.saturating_sub(used);
     let load = format!("{clients} clients");
-    Ok(sum(load, answers, took, used, pay.list))
+    sum(load, answers, before, nodes, pay.list).await
 }
 
-fn sum(load: String, answers: Vec<Answered>, took: Duration, used: Duration, list: u64) -> Step {
+/// The nodes as a step begins.
+struct Before {
+    at: Instant,
+    used: Duration,
+    height: u64,
+    decisions: Decisions,
+}
+
+impl Before {
+    async fn now(nodes: &[&Node]) -> anyhow::Result<Before> {
+        let first = nodes.first().context("no node")?;
+        let head: BlockInfo = first.client().get("/ledger/head").await?;
+        Ok(Before {
+            at: Instant::now(),
+            used: crowd::used(nodes.iter().copied())?,
+            height: head.height,
+            decisions: Decisions::of(first).await?,
+        })
+    }
+}
+
+async fn sum(
+    load: String,
+    answers: Vec<Answered>,
+    before: Before,
+    nodes: &[&Node],
+    list: u64,
+) -> anyhow::Result<Step> {
+    let took = before.at.elapsed();
+    let after = Before::now(nodes).await?;
+    let blocks = after.height.saturating_sub(before.height).max(1);
+    let used = after.used.saturating_sub(before.used);
+    let decided = after.decisions.percentile(&before.decisions, 50);
     let mut ms: Vec<u64> = answers
         .iter()
         .filter(|answer| answer.done > 0)
@@ -259,7 +292,7 @@ fn sum(load: String, answers: Vec<Answered>, took: Duration, used: Duration, lis
         1 => load,
         _ => format!("{load}, {list} a request"),
     };
-    Step {
+    Ok(Step {
         load,
         done,
         per_second: done * 1_000 / (took.as_millis() as u64).max(1),
@@ -268,7 +301,9 @@ fn sum(load: String, answers: Vec<Answered>, took: Duration, used: Duration, lis
         p99_ms: percentile(&ms, 99),
         refused: answers.iter().map(|answer| answer.refused).sum(),
         unknown: answers.iter().map(|answer| answer.unknown).sum(),
+        block_ms: took.as_millis() as u64 / blocks,
+        decided_ms: decided.unwrap_or(0),
         cores: used.as_secs_f64() / took.as_secs_f64().max(0.001),
         failure: answers.into_iter().find_map(|answer| answer.failure),
-    }
+    })
 }

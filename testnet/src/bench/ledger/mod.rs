@@ -10,7 +10,8 @@
 //! 4. At the end every node's ledger has at the receiver's account what was acknowledged, to the
 //!    micro-credit; of what failed with an unknown end it may have more.
 
-mod load;
+mod decisions;
+pub(crate) mod load;
 mod machine;
 
 use crate::network::plan::Plan;
@@ -45,6 +46,8 @@ pub(crate) struct Options {
     pub(crate) clients: Vec<usize>,
     /// Payments in a request.
     pub(crate) list: usize,
+    /// Milliseconds between blocks, as founded.
+    pub(crate) block_ms: u64,
     /// Of each step.
     pub(crate) time: Duration,
     /// Leave the run's folder.
@@ -56,6 +59,8 @@ pub(crate) struct Options {
 pub(crate) struct Figures {
     /// Validators.
     pub(crate) validators: usize,
+    /// Milliseconds between blocks, as founded.
+    pub(crate) block_ms: u64,
     /// The most payments a second of any step.
     pub(crate) payments_per_s: u64,
     /// As many as the machine's cores could check if they did nothing else.
@@ -89,6 +94,8 @@ impl Figures {
             ">P99 MS",
             ">REFUSED",
             ">UNKNOWN",
+            ">BLOCK MS",
+            ">DECIDED MS",
             ">CORES",
         ]);
         for step in &self.steps {
@@ -100,6 +107,8 @@ impl Figures {
                 step.p99_ms,
                 step.refused,
                 step.unknown,
+                step.block_ms,
+                step.decided_ms,
             ];
             let figures = figures.map(|figure| figure.to_string());
             table.row(
@@ -110,9 +119,10 @@ impl Figures {
             );
         }
         let limit = format!(
-            "{} validators: {} payments a second, {:.0} % of the {} that the machine's cores could \
-             check\n{}",
+            "{} validators, blocks {} ms apart: {} payments a second, {:.0} % of the {} that the \
+             machine's cores could check\n{}",
             self.validators,
+            self.block_ms,
             self.payments_per_s,
             100.0 * self.share,
             self.signature_limit,
@@ -143,6 +153,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let machine = tokio::task::spawn_blocking(move || Machine::measure(&disk)).await??;
     let plan = Plan {
         log: "warn".to_owned(),
+        block_ms: Some(options.block_ms),
         ..Plan::local(&name, options.validators, 1)
     };
     let mut network = Network::start(options.program, folder, plan, START_TIME, progress).await?;
@@ -174,6 +185,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let limit = machine.checks_per_core * machine.cores / options.validators as u64;
     Ok(Figures {
         validators: options.validators,
+        block_ms: options.block_ms,
         payments_per_s: best.per_second,
         signature_limit: limit,
         share: best.per_second as f64 / limit.max(1) as f64,
@@ -221,6 +233,7 @@ mod tests {
         };
         let mut figures = Figures {
             validators: 4,
+            block_ms: 250,
             payments_per_s: 100,
             signature_limit: 1_000,
             share: 0.1,
