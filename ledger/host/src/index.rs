@@ -66,12 +66,11 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-fn broken(operation: &'static str, source: io::Error) -> Fault {
-    let file = "the index".to_owned();
+fn broken() -> Fault {
     Fault::Disk(DiskError {
-        operation,
-        file,
-        source,
+        operation: "use",
+        file: "the index".to_owned(),
+        source: io::Error::other("the log says what failed"),
     })
 }
 
@@ -161,7 +160,8 @@ impl Index {
     /// Adds a block, unless it is in the index. The height applied is part of the same batch.
     ///
     /// # Errors
-    /// The file failed, now or when it was read. The next start opens it, or makes it anew.
+    /// The file failed, now, with an earlier block or when it was read. The next start makes it
+    /// anew.
     pub(crate) fn add(&mut self, block: &CheckedBlock, effects: &[Effect]) -> Result<(), Fault> {
         let (height, id) = (block.header().height, block.id());
         if height != self.applied() + 1 {
@@ -202,12 +202,11 @@ impl Index {
             }
             rows.push((key(b'f', &[&at, &place]), codec::encode(effect)));
         }
+        self.rows.write(rows);
         if self.rows.failed() {
             self.begin_anew();
-            return Err(broken("read", io::Error::other("it is damaged")));
+            return Err(broken());
         }
-        let written = self.rows.write(rows);
-        written.map_err(|error| broken("write", io::Error::other(error)))?;
         self.applied = Some((height, id));
         Ok(())
     }

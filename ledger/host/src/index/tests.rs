@@ -99,7 +99,7 @@ fn postings_are_found_by_account_and_by_order_among_other_lines() {
     for mut index in [Index::open(Some(place.path())), Index::open(None)] {
         let made = [&[0; 8][..], account.as_bytes()].concat();
         let owner = (key(b'e', &[order.as_bytes()]), made);
-        index.rows.write(vec![owner]).unwrap();
+        index.rows.write(vec![owner]);
         index.add(&first_block(), &effects).unwrap();
         let time_ms = first_block().header().time_ms;
         assert_eq!(index.times(&[2, 1]), [None, Some(time_ms)]);
@@ -126,7 +126,7 @@ fn an_index_of_an_earlier_form_is_made_anew() {
     let mut index = Index::open(Some(place.path()));
     let block = first_block();
     let earlier = [&1u64.to_be_bytes()[..], block.id().as_bytes()].concat();
-    index.rows.write(vec![(b"h".to_vec(), earlier)]).unwrap();
+    index.rows.write(vec![(b"h".to_vec(), earlier)]);
     index.flush();
     drop(index);
     let mut index = Index::open(Some(place.path()));

@@ -1,0 +1,212 @@
+//! Writing behind: a thread of its own puts rows into the file, so that a block does not wait for
+//! it.
+//!
+//! 1. Rows are visible at once: they wait in memory, and whoever reads looks there first.
+//! 2. The thread takes all that wait and writes them in one batch, in the order of their keys.
+//!    Until that is done they stay where readers find them.
+//! 3. Beyond [`MOST`] rows that wait, the next ones wait for the thread.
+//! 4. A failure of the file, of reading or of writing, is remembered; what waits then stays.
+
+use super::file::{Error, File};
+use super::{Row, last_of};
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Bound;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+/// Rows that wait at the most, those that are being written left out: some ten megabytes.
+const MOST: usize = 65_536;
+
+type Map = BTreeMap<Vec<u8>, Vec<u8>>;
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Map,
+    /// What the thread writes now.
+    writing: Arc<Map>,
+    /// Nothing more comes.
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Shared {
+    file: File,
+    queue: Mutex<Queue>,
+    /// Rows have come, or were written, or there will be none.
+    turned: Condvar,
+    failed: AtomicBool,
+}
+
+/// A file and the thread that writes to it.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    shared: Arc<Shared>,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl Drop for Behind {
+    fn drop(&mut self) {
+        self.shared.queue().closed = true;
+        self.shared.turned.notify_all();
+        if self
+            .writer
+            .take()
+            .is_some_and(|writer| writer.join().is_err())
+        {
+            tracing::warn!("the index was not written to the end");
+        }
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Each change leaves it whole.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn wait<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
+        let turned = self.turned.wait(queue);
+        turned.unwrap_or_else(PoisonError::into_inner)
+    }
+    fn failed(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+    }
+    fn fail(&self, error: &Error, deed: &str) {
+        self.failed.store(true, Ordering::Relaxed);
+        tracing::warn!(%error, "cannot {deed} the index");
+    }
+    /// Writes what waits until nothing more comes, or the file fails.
+    fn write(&self) {
+        loop {
+            let batch = {
+                let mut queue = self.queue();
+                while queue.waiting.is_empty() && !queue.closed {
+                    queue = self.wait(queue);
+                }
+                if queue.waiting.is_empty() {
+                    return;
+                }
+                queue.writing = Arc::new(std::mem::take(&mut queue.waiting));
+                Arc::clone(&queue.writing)
+            };
+            let written = self.file.write(batch.iter());
+            match &written {
+                Ok(()) => self.queue().writing = Arc::default(),
+                Err(error) => self.fail(error, "write"),
+            }
+            self.turned.notify_all();
+            if written.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+impl Queue {
+    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        let waiting = self.waiting.get(key);
+        waiting.or_else(|| self.writing.get(key)).cloned()
+    }
+    /// Those from `start` on and before `end`, at most the last `limit` of either part.
+    fn range(&self, start: &[u8], end: &[u8], limit: usize) -> Map {
+        let bounds = (Bound::Included(start), Bound::Excluded(end));
+        let mut found = Map::new();
+        for part in [&*self.writing, &self.waiting] {
+            found.extend(last_of(part.range::<[u8], _>(bounds), limit));
+        }
+        found
+    }
+}
+
+impl Behind {
+    pub(super) fn open(directory: &Path) -> Result<Behind, Error> {
+        let shared = Arc::new(Shared {
+            file: File::open(directory)?,
+            queue: Mutex::default(),
+            turned: Condvar::new(),
+            failed: AtomicBool::new(false),
+        });
+        let of_writer = Arc::clone(&shared);
+        let writer = thread::Builder::new().name("index".to_owned());
+        let writer = writer.spawn(move || of_writer.write());
+        let writer = writer.map_err(|error: io::Error| Box::new(error.into()))?;
+        let writer = Some(writer);
+        Ok(Behind { shared, writer })
+    }
+    /// Whether rows could not be read or written: what seems to be missing may be there.
+    pub(super) fn failed(&self) -> bool {
+        self.shared.failed()
+    }
+    #[cfg(test)]
+    pub(super) fn fail(&self) {
+        self.shared.failed.store(true, Ordering::Relaxed);
+    }
+    fn read<T: Default>(&self, answer: Result<T, Error>) -> T {
+        answer.unwrap_or_else(|error| {
+            self.shared.fail(&error, "read");
+            T::default()
+        })
+    }
+    /// The values of keys, in their order; none at all if the file failed.
+    pub(super) fn get(&self, keys: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
+        let mut found: Vec<_> = {
+            let queue = self.shared.queue();
+            keys.iter().map(|key| queue.get(key)).collect()
+        };
+        let is_missing = |(_, value): &(&&[u8], &mut Option<Vec<u8>>)| value.is_none();
+        let missing = keys.iter().zip(&mut found).filter(is_missing);
+        let (keys, places): (Vec<&[u8]>, Vec<_>) = missing.unzip();
+        if keys.is_empty() {
+            return found;
+        }
+        let read = self.read(self.shared.file.get(&keys));
+        if read.is_empty() {
+            return Vec::new();
+        }
+        for (place, value) in places.into_iter().zip(read) {
+            *place = value;
+        }
+        found
+    }
+    /// The last rows from `start` on and before `end`, descending.
+    pub(super) fn last(&self, start: &[u8], end: &[u8], limit: usize) -> Vec<Row> {
+        // In this order: what is written meanwhile is in the file then.
+        let newest = self.shared.queue().range(start, end, limit);
+        let read = self.read(self.shared.file.last(start, end, limit));
+        let mut found: Map = read.into_iter().collect();
+        found.extend(newest);
+        found.into_iter().rev().take(limit).collect()
+    }
+    /// The values of all keys from `start` on and before `end`, ascending.
+    pub(super) fn values(&self, start: &[u8], end: &[u8]) -> Vec<Vec<u8>> {
+        let newest = self.shared.queue().range(start, end, usize::MAX);
+        let read = self.read(self.shared.file.all(start, end));
+        let mut found: Map = read.into_iter().collect();
+        found.extend(newest);
+        found.into_values().collect()
+    }
+    /// Adds rows, all or none.
+    pub(super) fn write(&self, rows: Vec<Row>) {
+        let mut queue = self.shared.queue();
+        while queue.waiting.len() > MOST && !self.failed() {
+            queue = self.shared.wait(queue);
+        }
+        queue.waiting.extend(rows);
+        drop(queue);
+        self.shared.turned.notify_all();
+    }
+    /// Waits until no row waits, or the file failed.
+    pub(super) fn drain(&self) {
+        let mut queue = self.shared.queue();
+        while !(queue.waiting.is_empty() && queue.writing.is_empty()) && !self.failed() {
+            queue = self.shared.wait(queue);
+        }
+    }
+    /// Makes all rows safe.
+    pub(super) fn flush(&self) -> Result<(), Error> {
+        self.drain();
+        self.shared.file.make_safe()
+    }
+}
