@@ -15,6 +15,7 @@ use crate::state::State;
 use crate::work::Work;
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::entry::{Entry, EntryBody};
+use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits;
 use gridbay_protocol::stage::Authentic;
@@ -91,6 +92,10 @@ impl Admitted {
 }
 
 impl State {
+    /// Whether an entry of this last height has taken effect, as far as it could otherwise again.
+    pub fn has_used(&self, valid_until: u64, entry: EntryId) -> bool {
+        self.records.seen.contains_key(&(valid_until, entry))
+    }
     /// Checks an entry as if it were the only one of the next block.
     ///
     /// # Errors

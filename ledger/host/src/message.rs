@@ -224,6 +224,17 @@ impl HostMessage {
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
     }
+    /// Whether bytes claim to be what validators need to decide the running height: such messages
+    /// go before all others.
+    pub fn is_urgent(bytes: &[u8]) -> bool {
+        let kind = kind(bytes);
+        kind.is_some_and(|kind| {
+            matches!(
+                kind,
+                b"vote" | b"proposal" | b"polka" | b"round" | b"body_request" | b"body"
+            )
+        })
+    }
     /// Parses canonical bytes: cap of the kind first, then the codec, then the counts.
     pub fn decode(bytes: &[u8]) -> Result<HostMessage, MessageError> {
         let message: HostMessage = codec::decode(bytes, cap(bytes).ok_or(MessageError::Kind)?)?;
@@ -267,13 +278,17 @@ fn certificate_fits(certificate: &Certificate) -> bool {
     certificate.signatures.len() <= VALIDATORS
 }
 
-/// The cap of the kind that the bytes claim to be: a map of one entry, its key a short text.
-fn cap(bytes: &[u8]) -> Option<usize> {
+/// The kind that the bytes claim to be: a map of one entry, its key a short text.
+fn kind(bytes: &[u8]) -> Option<&[u8]> {
     let (&[0xa1, text], rest) = bytes.split_first_chunk::<2>()? else {
         return None;
     };
-    let len = usize::from(text.checked_sub(0x60)?);
-    let cap = match rest.get(..len)? {
+    rest.get(..usize::from(text.checked_sub(0x60)?))
+}
+
+/// The cap of that kind.
+fn cap(bytes: &[u8]) -> Option<usize> {
+    let cap = match kind(bytes)? {
         b"proposal" | b"body" => limits::BODY_MESSAGE_BYTES,
         b"sync_response" => limits::SYNC_MESSAGE_BYTES,
         b"entries" => limits::BATCH_BYTES,
@@ -292,6 +307,11 @@ mod tests {
     #[test]
     fn kinds_have_their_own_caps() {
         let status = HostMessage::Status(Status { tip: 7 });
+        assert!(!HostMessage::is_urgent(&status.encode()));
+        assert!(!HostMessage::is_urgent(b"") && !HostMessage::is_urgent(&[0xa1, 0x64, b'v']));
+        let block = BlockId([1; 32]);
+        let wanted = HostMessage::BodyRequest(BodyRequest { height: 1, block });
+        assert!(HostMessage::is_urgent(&wanted.encode()));
         assert_eq!(HostMessage::decode(&status.encode()), Ok(status));
         let mut long = HostMessage::SyncRequest(SyncRequest { from: 1 }).encode();
         long.resize(limits::SMALL_MESSAGE_BYTES + 1, 0);

@@ -10,6 +10,11 @@
 //! first honest one to start the height before, whatever a third of the power says: early starts
 //! cannot add up.
 //!
+//! A timeout of a height's first round is only to be longer than proposals take: it is twice the
+//! longest wait among the last [`WAITS`], at least a quarter and at most the whole of the policy's,
+//! so a validator that is gone costs little more than the others need. From the second round on the
+//! policy's timeout holds and grows: whatever was measured, a slow proposer has its time then.
+//!
 //! The first height after the program's start also waits until more than two thirds of the voting
 //! power, this node's own included, are connected, or so many validators show that they have
 //! started.
@@ -19,7 +24,10 @@ use crate::limits;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::validator::ValidatorSet;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Waits for proposals that are remembered.
+const WAITS: usize = 16;
 
 /// Decides when the next height starts. Times are monotonic milliseconds.
 #[derive(Debug)]
@@ -35,6 +43,10 @@ pub(crate) struct Pace {
     callers: BTreeSet<ValidatorId>,
     /// Whether an honest one is among them.
     called: bool,
+    /// The round whose proposal is waited for, and since when.
+    awaited: Option<(u32, u64)>,
+    /// How long the last proposals were waited for.
+    waits: VecDeque<u64>,
 }
 
 impl Pace {
@@ -47,6 +59,8 @@ impl Pace {
             gathered: false,
             callers: BTreeSet::new(),
             called: false,
+            awaited: None,
+            waits: VecDeque::new(),
         }
     }
     /// A quorum is connected.
@@ -84,16 +98,40 @@ impl Pace {
         let wait = if work { self.interval } else { self.heartbeat };
         Some(started.saturating_add(wait))
     }
-    /// How long a timer runs, in milliseconds: linear in the round.
+    /// The proposal of a round is waited for from now on.
+    pub(crate) fn await_proposal(&mut self, round: u32, now: u64) {
+        self.awaited = Some((round, now));
+    }
+    /// It came in time.
+    pub(crate) fn proposed(&mut self, round: u32, now: u64) {
+        let Some((_, since)) = self.awaited.take_if(|(awaited, _)| *awaited == round) else {
+            return;
+        };
+        if self.waits.len() >= WAITS {
+            self.waits.pop_front();
+        }
+        self.waits.push_back(now.saturating_sub(since));
+    }
+    /// How long a timer runs, in milliseconds: linear in the round, but for a first proposal.
     pub(crate) fn timeout_ms(&self, timer: Timer) -> u64 {
         let vote = limits::VOTE_TIMEOUT_MS.max(self.propose / 2);
         let (base, growth) = match timer.kind {
+            TimerKind::Propose if timer.round == 0 => (self.first_proposal_ms(), 0),
             TimerKind::Propose => (self.propose, self.propose / 2),
             TimerKind::Prevote | TimerKind::Precommit => (vote, vote / 2),
             TimerKind::Rebroadcast => (limits::REBROADCAST_MS, 0),
         };
         base.saturating_add(growth.saturating_mul(u64::from(timer.round)))
             .min(limits::LONGEST_TIMEOUT_MS)
+    }
+    fn first_proposal_ms(&self) -> u64 {
+        let longest = self
+            .waits
+            .iter()
+            .max()
+            .filter(|_| self.waits.len() >= WAITS);
+        let twice = longest.map_or(self.propose, |wait| wait.saturating_mul(2));
+        twice.clamp(self.propose / 4, self.propose)
     }
 }
 
@@ -166,5 +204,29 @@ mod tests {
         assert_eq!(pace.due(true), None);
         pace.call(id(2), &set);
         assert_eq!(pace.due(false), Some(0));
+    }
+
+    #[test]
+    fn a_first_proposal_has_twice_the_time_that_the_slowest_of_late_took() {
+        let mut pace = Pace::new(&Policy::local());
+        let timer = |round| {
+            let kind = TimerKind::Propose;
+            Timer { kind, round }
+        };
+        let took = |pace: &mut Pace, ms: u64| {
+            pace.await_proposal(0, 1_000);
+            pace.proposed(1, 1_000 + ms);
+            pace.proposed(0, 1_000 + ms);
+            pace.proposed(0, 9_000);
+        };
+        (0..WAITS - 1).for_each(|_| took(&mut pace, 10));
+        assert_eq!(pace.timeout_ms(timer(0)), 400, "too few are known");
+        took(&mut pace, 70);
+        assert_eq!(pace.timeout_ms(timer(0)), 140);
+        assert_eq!(pace.timeout_ms(timer(1)), 600, "then the policy's");
+        took(&mut pace, 900);
+        assert_eq!(pace.timeout_ms(timer(0)), 400, "never longer");
+        (0..WAITS).for_each(|_| took(&mut pace, 10));
+        assert_eq!(pace.timeout_ms(timer(0)), 100, "nor less than a quarter");
     }
 }

@@ -2,12 +2,14 @@
 //!
 //! 1. *Own*: commands, questions, results of tasks, connections that come and go. First come, first
 //!    served, before all else: each that asks waits for its answer, so they are few.
-//! 2. *Validators*: messages, requests and adverts of their nodes.
-//! 3. *Others*: the same of anybody else. Of [`SHARE`] messages of peers all but one are
-//!    validators' while any of these wait, whatever others send.
-//! 4. In 2 and 3 peers take turns, a message each. A peer has at most [`PER_PEER`] messages of
-//!    [`PER_PEER_WEIGHT`] waiting. Where there is no room, the peer with most waiting loses its
-//!    newest messages to one with less.
+//! 2. *Urgent*: what validators' nodes say about the running height. A vote that waited for the
+//!    check of some hundred entries would delay everybody's block.
+//! 3. *Validators*: other messages, requests and adverts of their nodes.
+//! 4. *Others*: the same of anybody else. Of [`SHARE`] messages of peers one is of these and one of
+//!    3, if any waits, whatever comes before.
+//! 5. In 2, 3 and 4 peers take turns, a message each. A peer has at most [`PER_PEER`] messages of
+//!    [`PER_PEER_WEIGHT`] waiting in each. Where there is no room, the peer with most waiting loses
+//!    its newest messages to one with less.
 //!
 //! So a peer that sends more than the core gets done delays itself, and other strangers by one
 //! message a turn.
@@ -15,6 +17,7 @@
 use crate::body::Message;
 use gridbay_core::input::Input;
 use gridbay_host::Peer;
+use gridbay_host::message::HostMessage;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,15 +25,16 @@ use std::time::{Duration, Instant};
 
 /// Messages of the node's own. Beyond, commands are refused.
 const OWN: usize = 4_096;
-/// Messages of all validators, and of all others. Beyond, messages are dropped and counted.
+/// Messages of each of 2, 3 and 4. Beyond, messages are dropped and counted.
 const PEERS: usize = 4_096;
-/// Bytes of all validators' messages, and of all others', each message with its [`weight`].
+/// Bytes of all messages of each of them, each message with its [`weight`].
 const PEERS_WEIGHT: usize = 32 << 20;
 /// Messages of one peer.
 const PER_PEER: usize = 256;
 /// Bytes of one peer's messages; a single one may be larger.
 const PER_PEER_WEIGHT: usize = 8 << 20;
-/// Of so many messages of peers one is for others than validators, if any waits.
+/// Of so many messages of peers one is of others than validators, and one of validators but not
+/// urgent, if any waits.
 const SHARE: u64 = 8;
 
 /// The fate of a message that was sent.
@@ -128,6 +132,14 @@ fn sender(message: &Message) -> Option<Peer> {
     }
 }
 
+/// Whether validators need a message to decide the running height.
+fn is_urgent(message: &Message) -> bool {
+    match message {
+        Message::Input(Input::Host { bytes, .. }) => HostMessage::is_urgent(bytes),
+        _ => false,
+    }
+}
+
 /// The room that a message takes: its bytes, or one message's even part of all bytes if that is
 /// more.
 fn weight(message: &Message) -> usize {
@@ -143,6 +155,7 @@ fn weight(message: &Message) -> usize {
 #[derive(Default)]
 struct Places {
     own: VecDeque<Message>,
+    urgent: Turns,
     validators: Turns,
     others: Turns,
     /// Messages of peers that were taken.
@@ -156,10 +169,14 @@ impl Places {
             return Some(message);
         }
         self.taken += 1;
-        match self.taken.is_multiple_of(SHARE) {
-            true => self.others.pop().or_else(|| self.validators.pop()),
-            false => self.validators.pop().or_else(|| self.others.pop()),
-        }
+        let (urgent, validators, others) =
+            (&mut self.urgent, &mut self.validators, &mut self.others);
+        let turns = match self.taken % SHARE {
+            0 => [others, urgent, validators],
+            1 => [validators, urgent, others],
+            _ => [urgent, validators, others],
+        };
+        turns.into_iter().find_map(Turns::pop)
     }
 }
 
@@ -201,9 +218,10 @@ impl Sender {
             return Sent::Closed(message);
         }
         let dropped = match sender(&message) {
-            Some(peer) if self.0.validators.contains(&peer) => {
-                places.validators.push(peer, message)
-            }
+            Some(peer) if self.0.validators.contains(&peer) => match is_urgent(&message) {
+                true => places.urgent.push(peer, message),
+                false => places.validators.push(peer, message),
+            },
             Some(peer) => places.others.push(peer, message),
             None if places.own.len() >= OWN => return Sent::Refused(message),
             None => {
@@ -257,6 +275,8 @@ impl Drop for Receiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_host::message::BodyRequest;
+    use gridbay_protocol::ids::BlockId;
     use gridbay_protocol::keys::{PublicKey, SecretKey};
 
     const VALIDATOR: u8 = 1;
@@ -324,6 +344,33 @@ mod tests {
         assert_eq!(order[1..9], [v, v, v, v, v, v, v, 9]);
         assert_eq!(order.iter().filter(|from| **from == 9).count(), 3);
         assert_eq!(order.len(), 24);
+    }
+
+    #[test]
+    fn what_decides_the_height_goes_first_and_the_rest_is_not_forgotten() {
+        let (sender, receiver) = made();
+        let (from, height, block) = (key(VALIDATOR), 1, BlockId([1; 32]));
+        sends(&sender, VALIDATOR, 3, 10);
+        sends(&sender, 9, 2, 10);
+        let bytes = HostMessage::BodyRequest(BodyRequest { height, block }).encode();
+        let urgent = bytes[0];
+        for _ in 0..20 {
+            let bytes = bytes.clone();
+            let message = Message::Input(Input::Host { from, bytes });
+            assert!(matches!(sender.try_send(message), Sent::Kept));
+        }
+        // The same of anybody else is nothing to hurry for.
+        let message = Message::Input(Input::Host {
+            from: key(8),
+            bytes,
+        });
+        assert!(matches!(sender.try_send(message), Sent::Kept));
+        let order = taken(&receiver);
+        let u = urgent;
+        assert_eq!(order[..8], [VALIDATOR, u, u, u, u, u, u, 9]);
+        let at = |wanted| order.iter().filter(|from| **from == wanted).count();
+        assert_eq!((at(VALIDATOR), at(9), at(urgent)), (3, 2, 21));
+        assert!(order[..20].iter().filter(|from| **from == u).count() >= 15);
     }
 
     #[test]

@@ -71,6 +71,10 @@ impl Host {
                 self.promise_to(&id, from);
                 continue;
             }
+            // A block may come before the entries in it: they need no check a second time.
+            if self.state.has_used(formed.signed().entry.valid_until, id) {
+                continue;
+            }
             let counted = source == Source::Other;
             if counted && !self.checks.may(&from, self.now.mono_ms) {
                 return self.penalise(from, Offence::Entries);

@@ -3,7 +3,7 @@
 use super::{Equivocation, Host, HostEffect, Offence};
 use crate::candidates::Candidate;
 use crate::candidates::Novelty;
-use crate::consensus::{Action, Engine, Stimulus};
+use crate::consensus::{Action, Engine, Stimulus, TimerKind};
 use crate::fault::Fault;
 use crate::guard::{Guard, Statement};
 use crate::journal::Recovered;
@@ -171,9 +171,15 @@ impl Host {
                     let wait = self.pace.timeout_ms(timer);
                     let at = self.now.mono_ms.saturating_add(wait);
                     self.timers.insert(timer, at);
+                    if timer.kind == TimerKind::Propose {
+                        self.pace.await_proposal(timer.round, self.now.mono_ms);
+                    }
                 }
                 Action::Disarm(timer) => {
-                    self.timers.remove(&timer);
+                    let ran = self.timers.remove(&timer).is_some();
+                    if ran && timer.kind == TimerKind::Propose {
+                        self.pace.proposed(timer.round, self.now.mono_ms);
+                    }
                 }
                 Action::DisarmAll => self.timers.clear(),
                 Action::RoundBegun(round) => {
