@@ -12,8 +12,8 @@
 //! height; `e` entry, which is the order too that it makes → height, account; `f` height, position
 //! → effect; `c` height, position (of an auction) → nothing; `i` id of an auction → height,
 //! position; `m` order, height, position (of a posting about it) → nothing; `t` height → ledger
-//! time; `g` → (height, block) applied. Where the last is missing, as in files of an earlier form that have `h`, the index is
-//! made anew.
+//! time; `g` → (height, block) applied. Where the last is missing, as in files of an earlier form
+//! that have `h`, the index is made anew.
 
 mod postings;
 

@@ -382,7 +382,9 @@ impl Body {
         let begun = Instant::now();
         let effects = core.step(now, input)?;
         let head = (core.state().height(), core.state().time_ms());
-        self.tools.meters.stepped(begun.elapsed(), head);
+        let took = begun.elapsed();
+        let now_ms = now.wall_ms.saturating_add(took.as_millis() as u64);
+        self.tools.meters.stepped(took, now_ms, head);
         let clock = core.trouble();
         if clock != self.clock_trouble.as_ref().map(|(found, _)| *found) {
             self.clock_trouble = clock.map(|found| (found, Trouble::clock(&found)));

@@ -6,7 +6,6 @@ use super::orders::Orders;
 use super::payments::Payments;
 use super::requests::Requests;
 use super::text::Text;
-use crate::backend::wall_ms;
 use crate::trace::RunLog;
 use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::input::Input;
@@ -33,9 +32,10 @@ pub(super) struct Names {
 }
 
 impl Meters {
-    /// A step of the core took so long; since then the last block has this height and ledger time.
-    pub(crate) fn stepped(&self, took: Duration, head: (u64, u64)) {
-        self.chain.stepped(took, wall_ms(), head);
+    /// A step of the core took so long and ended at a time; since then the last block has this
+    /// height and ledger time.
+    pub(crate) fn stepped(&self, took: Duration, now_ms: u64, head: (u64, u64)) {
+        self.chain.stepped(took, now_ms, head);
     }
 
     /// An auction was cleared by the block of a height.

@@ -31,6 +31,8 @@ pub(crate) struct Cut {
     pub(crate) back_ms: u64,
     /// Payments of the others that were not acknowledged.
     pub(crate) failed: u64,
+    /// Why the first of them was not.
+    pub(crate) failure: Option<String>,
 }
 
 /// Cuts the region off for a time.
@@ -82,6 +84,7 @@ pub(super) async fn measure(
         alone: alone_to.height.saturating_sub(alone_from.height),
         back_ms,
         failed: paid.refused + paid.unknown,
+        failure: paid.failure,
     })
 }
 

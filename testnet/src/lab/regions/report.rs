@@ -66,16 +66,22 @@ impl Report {
             let figures = figures.map(|figure| figure.to_string());
             load.row([step.load.clone()].into_iter().chain(figures));
         }
+        let failure = self
+            .cut
+            .failure
+            .as_ref()
+            .map(|why| format!(", first: {why}"));
         format!(
             "median round trip {} ms, blocks {} ms apart, rounds of {} ms\n\n{}\n{}\n\
-             cut off for {} blocks; {} payments of the others failed",
+             cut off for {} blocks; {} payments of the others failed{}",
             self.trip_ms,
             self.block_ms,
             self.round_ms,
             bars.render(),
             load.render(),
             self.cut.blocks,
-            self.cut.failed
+            self.cut.failed,
+            failure.unwrap_or_default()
         )
     }
 
