@@ -12,8 +12,9 @@
 //!
 //! A timeout of a height's first round is only to be longer than proposals take: it is twice the
 //! longest wait among the last [`WAITS`], at least a quarter and at most the whole of the policy's,
-//! so a validator that is gone costs little more than the others need. From the second round on the
-//! policy's timeout holds and grows: whatever was measured, a slow proposer has its time then.
+//! so a validator that is gone costs little more than the others need. The votes of that round are
+//! waited for as long, but never longer than the policy has it. From the second round on the
+//! policy's timeouts hold and grow: whatever was measured, a slow one has its time then.
 //!
 //! The first height after the program's start also waits until more than two thirds of the voting
 //! power, this node's own included, are connected, or so many validators show that they have
@@ -114,9 +115,14 @@ impl Pace {
     }
     /// How long a timer runs, in milliseconds: linear in the round, but for a first proposal.
     pub(crate) fn timeout_ms(&self, timer: Timer) -> u64 {
-        let vote = limits::VOTE_TIMEOUT_MS.max(self.propose / 2);
+        let first = self.first_proposal_ms();
+        let half = match timer.round {
+            0 => first.min(self.propose / 2),
+            _ => self.propose / 2,
+        };
+        let vote = limits::VOTE_TIMEOUT_MS.max(half);
         let (base, growth) = match timer.kind {
-            TimerKind::Propose if timer.round == 0 => (self.first_proposal_ms(), 0),
+            TimerKind::Propose if timer.round == 0 => (first, 0),
             TimerKind::Propose => (self.propose, self.propose / 2),
             TimerKind::Prevote | TimerKind::Precommit => (vote, vote / 2),
             TimerKind::Rebroadcast => (limits::REBROADCAST_MS, 0),
@@ -228,5 +234,21 @@ mod tests {
         assert_eq!(pace.timeout_ms(timer(0)), 400, "never longer");
         (0..WAITS).for_each(|_| took(&mut pace, 10));
         assert_eq!(pace.timeout_ms(timer(0)), 100, "nor less than a quarter");
+    }
+
+    #[test]
+    fn votes_of_a_first_round_are_waited_for_as_long_as_its_proposal() {
+        let mut pace = Pace::new(&Policy::wide_area());
+        let vote = |round| {
+            let kind = TimerKind::Precommit;
+            Timer { kind, round }
+        };
+        assert_eq!(pace.timeout_ms(vote(0)), 1_000);
+        for _ in 0..WAITS {
+            pace.await_proposal(0, 1_000);
+            pace.proposed(0, 1_300);
+        }
+        assert_eq!(pace.timeout_ms(vote(0)), 600);
+        assert_eq!(pace.timeout_ms(vote(1)), 1_500, "the policy's");
     }
 }
