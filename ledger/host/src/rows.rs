@@ -203,7 +203,7 @@ mod tests {
         for n in 0..50 {
             let of = |m: u8| (vec![b'k', n, m], vec![m]);
             rows.write((0..200).map(of).collect());
-            let newest = rows.last(&[b'k', 0], &[b'l'], 150);
+            let newest = rows.last(&[b'k', 0], b"l", 150);
             let wanted: Vec<Row> = (50..200).rev().map(of).collect();
             assert_eq!(newest, wanted, "batch {n}");
         }

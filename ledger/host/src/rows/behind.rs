@@ -105,6 +105,9 @@ impl Shared {
 }
 
 impl Queue {
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.writing.is_empty()
+    }
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
         let waiting = self.waiting.get(key);
         waiting.or_else(|| self.writing.get(key)).cloned()
@@ -200,7 +203,7 @@ impl Behind {
     /// Waits until no row waits, or the file failed.
     pub(super) fn drain(&self) {
         let mut queue = self.shared.queue();
-        while !(queue.waiting.is_empty() && queue.writing.is_empty()) && !self.failed() {
+        while !queue.is_empty() && !self.failed() {
             queue = self.shared.wait(queue);
         }
     }

@@ -3,7 +3,7 @@
 //! 1. A validator and two buyers are in each region, each on a host of its own whose cable has the
 //!    region's delay, and little rate and some loss ([`topology`]).
 //! 2. Payments come one by one at a low rate: the time from a block's proposal to its decision, and
-//!    that of a payment ([`Unloaded`]).
+//!    that of a payment.
 //! 3. Many clients pay at every validator.
 //! 4. All buyers send sealed orders and then buys, as [`orders`] does on one machine.
 //! 5. One region is cut off and comes back: how long the others pause, and how long it takes to
