@@ -2,7 +2,7 @@
 //! right.
 //!
 //! A key comes again with each entry of its account, and to find its point on the curve takes a
-//! third of the time of a check: each thread keeps the last [`KEYS`].
+//! third of the time of a check: each thread keeps some thousands.
 //!
 //! A simulator runs every node's checks in one process, and would spend four fifths of its time on
 //! the same signatures again. With [`remember`] a thread keeps the checks that passed; a verdict is
@@ -17,7 +17,7 @@ use ed25519_dalek::VerifyingKey;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Keys that a thread keeps, a megabyte.
+/// Keys that a thread keeps: a megabyte. When it is full it begins anew.
 const KEYS: usize = 4_096;
 
 #[derive(Default)]
