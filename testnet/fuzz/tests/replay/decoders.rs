@@ -25,7 +25,7 @@ const CALLS: &[&str] = &["codec::decode", "frame::Reader::new"];
 /// File, calls of a decoder in it, targets that feed them.
 const DECODERS: &[(&str, usize, &[&str])] = &[
     ("ledger/host/src/blocks.rs", 1, &["block_file"]),
-    ("ledger/host/src/index.rs", 1, &["effect"]),
+    ("ledger/host/src/index/postings.rs", 1, &["effect"]),
     ("ledger/host/src/journal.rs", 3, &["journal"]),
     ("ledger/host/src/message.rs", 1, &["host_message"]),
     ("ledger/host/src/snapshots.rs", 1, &["snapshot_file"]),
