@@ -25,6 +25,7 @@ use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
+use postings::at;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -291,19 +292,13 @@ impl Index {
         before: (u64, u32),
         limit: usize,
     ) -> Vec<((u64, u32), Vec<u8>)> {
-        let at = |(height, position): (u64, u32)| {
-            key(b'c', &[&height.to_be_bytes(), &position.to_be_bytes()])
-        };
         // The first key behind that of the place.
-        let mut start = at(after);
+        let mut start = at(b'c', after);
         start.push(0);
         let limit = limit.min(limits::HISTORY_ROWS);
-        let found = self.rows.last(&start, &at(before), limit);
-        let auction = |(row, _): &rows::Row| {
-            let place = row.get(1..)?;
-            Some((place_of(place)?, self.rows.get(&key(b'f', &[place]))?))
-        };
-        found.iter().filter_map(auction).collect()
+        let found = self.rows.last(&start, &at(b'c', before), limit);
+        let place = |(row, _): &rows::Row| place_of(row.get(1..)?);
+        self.bytes_at(found.iter().filter_map(place).collect())
     }
     /// Where an auction is.
     pub(crate) fn auction_place(&self, id: &[u8; 32]) -> Option<(u64, u32)> {

@@ -1,7 +1,7 @@
 //! Lines of history: of an account all, or its postings; of an order the postings about it.
 //!
 //! The record of an auction is a line of each account that takes part in it, and has megabytes
-//! where thousands of orders stand: whoever asks for postings does not read it.
+//! where thousands of orders stand: a question for postings does not read it.
 
 use super::{EFFECT_BYTES, Index, key, place_of};
 use crate::limits;
@@ -13,6 +13,11 @@ use std::collections::BTreeMap;
 
 /// Height and position of an effect.
 type Place = (u64, u32);
+
+/// The key of a place.
+pub(super) fn at(kind: u8, (height, position): Place) -> Vec<u8> {
+    key(kind, &[&height.to_be_bytes(), &position.to_be_bytes()])
+}
 
 /// A line of history, its effect not read yet.
 pub(super) struct Line {
@@ -37,16 +42,19 @@ impl Index {
         };
         rows.iter().filter_map(line).collect()
     }
+    /// The canonical bytes of the effects at places, in their order.
+    pub(super) fn bytes_at(&self, places: Vec<Place>) -> Vec<(Place, Vec<u8>)> {
+        let rows: Vec<_> = places.iter().map(|place| at(b'f', *place)).collect();
+        let found = places.into_iter().zip(self.rows.get_all(&rows));
+        found
+            .filter_map(|(place, bytes)| Some((place, bytes?)))
+            .collect()
+    }
     /// The effects at places, in their order.
     pub(super) fn effects_at(&self, places: impl Iterator<Item = Place>) -> Vec<(Place, Effect)> {
-        let places: Vec<Place> = places.collect();
-        let row = |(height, position): &Place| {
-            key(b'f', &[&height.to_be_bytes(), &position.to_be_bytes()])
-        };
-        let rows: Vec<_> = places.iter().map(row).collect();
-        let found = places.into_iter().zip(self.rows.get_all(&rows));
-        let effect = |(place, effect): (Place, Option<Vec<u8>>)| {
-            Some((place, codec::decode(&effect?, EFFECT_BYTES).ok()?))
+        let found = self.bytes_at(places.collect()).into_iter();
+        let effect = |(place, bytes): (Place, Vec<u8>)| {
+            Some((place, codec::decode(&bytes, EFFECT_BYTES).ok()?))
         };
         found.filter_map(effect).collect()
     }

@@ -1,4 +1,4 @@
-//! What is found in the index, and a file that fails under a running node.
+//! Lookups in the index, and a file that fails under a running node.
 
 use super::*;
 use gridbay_ledger::{Draft, State};

@@ -4,7 +4,7 @@
 //! caught here and counts as an error of the file.
 
 use super::Row;
-use redb::{AccessGuard, Database, Durability, ReadableDatabase, TableDefinition};
+use redb::{AccessGuard, Database, Durability, ReadOnlyTable, ReadableDatabase, TableDefinition};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -14,6 +14,9 @@ const CACHE_BYTES: usize = 8 * 1024 * 1024;
 pub(super) const FILE: &str = "index.redb";
 /// All rows are in one table.
 const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rows");
+
+/// That table as it is at a moment.
+type Rows = ReadOnlyTable<&'static [u8], &'static [u8]>;
 
 /// A failure of the file.
 pub(crate) type Error = Box<redb::Error>;
@@ -69,13 +72,17 @@ impl File {
         };
         guarded(|| deed(db))
     }
-    /// The values of keys, in their order.
-    pub(super) fn get(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+    fn read<T>(&self, deed: impl FnOnce(&Rows) -> Result<T, Error>) -> Result<T, Error> {
         self.with(|db| {
             let reading = db.begin_read().map_err(wrong)?;
-            let table = reading.open_table(TABLE).map_err(wrong)?;
+            deed(&reading.open_table(TABLE).map_err(wrong)?)
+        })
+    }
+    /// The values of keys, in their order.
+    pub(super) fn get(&self, keys: &[&[u8]]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        self.read(|rows| {
             let value = |key: &&[u8]| {
-                let value = table.get(*key).map_err(wrong)?;
+                let value = rows.get(*key).map_err(wrong)?;
                 Ok(value.map(|value| value.value().to_vec()))
             };
             keys.iter().map(value).collect()
@@ -83,22 +90,18 @@ impl File {
     }
     /// The last rows from `start` on and before `end`, descending.
     pub(super) fn last(&self, start: &[u8], end: &[u8], limit: usize) -> Result<Vec<Row>, Error> {
-        self.with(|db| {
-            let reading = db.begin_read().map_err(wrong)?;
-            let table = reading.open_table(TABLE).map_err(wrong)?;
-            let rows = table.range(start..end).map_err(wrong)?.rev().take(limit);
-            let rows = rows.map(|found| found.map(row));
-            rows.collect::<Result<_, _>>().map_err(wrong)
+        self.read(|rows| {
+            let found = rows.range(start..end).map_err(wrong)?.rev().take(limit);
+            let found = found.map(|found| found.map(row));
+            found.collect::<Result<_, _>>().map_err(wrong)
         })
     }
     /// All rows from `start` on and before `end`, ascending.
     pub(super) fn all(&self, start: &[u8], end: &[u8]) -> Result<Vec<Row>, Error> {
-        self.with(|db| {
-            let reading = db.begin_read().map_err(wrong)?;
-            let table = reading.open_table(TABLE).map_err(wrong)?;
-            let rows = table.range(start..end).map_err(wrong)?;
-            let rows = rows.map(|found| found.map(row));
-            rows.collect::<Result<_, _>>().map_err(wrong)
+        self.read(|rows| {
+            let found = rows.range(start..end).map_err(wrong)?;
+            let found = found.map(|found| found.map(row));
+            found.collect::<Result<_, _>>().map_err(wrong)
         })
     }
     /// Writes rows, all or none. They are safe after [`File::make_safe`].

@@ -31,7 +31,7 @@ const START_TIME: Duration = Duration::from_secs(180);
 /// Payments a second where the way of a single one is measured, and while a region is cut off.
 const FEW: u64 = 10;
 
-/// What is to be done.
+/// The measurement to make.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Name of the lab.

@@ -85,7 +85,7 @@ impl Report {
         )
     }
 
-    /// What is not as it should be.
+    /// Figures beyond their bars, and failures.
     pub(crate) fn problems(&self) -> Vec<String> {
         let missed = self.figures().into_iter();
         let missed = missed.filter(|(_, figure, bar)| *figure == 0 || figure > bar);
