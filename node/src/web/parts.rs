@@ -69,7 +69,7 @@ pub(super) fn cli(id: &str, command: &str) -> Markup {
 pub(super) fn row_of_stats(stats: Markup) -> Markup {
     let columns = stats.0.matches("<div class=\"stat\">").count().clamp(2, 6);
     html! {
-        dl.stats class={ "n" (columns) } id="stats" data-live="replace" { (stats) }
+        dl class={ "stats n" (columns) } id="stats" data-live="replace" { (stats) }
     }
 }
 
@@ -250,6 +250,19 @@ mod tests {
 
     /// Text that would break out of text, an attribute or a tag.
     const HOSTILE: &str = "\"'><script>alert(1)</script>&";
+
+    #[test]
+    fn a_row_of_figures_has_a_column_for_each() {
+        let row = |n: usize| {
+            let stats = html! { @for _ in 0..n { (stat("Free", "1", "", "")) } };
+            row_of_stats(stats).into_string()
+        };
+        for n in 2..=6 {
+            let start = format!("<dl class=\"stats n{n}\" id=\"stats\" ");
+            assert!(row(n).starts_with(&start), "{}", row(n));
+        }
+        assert!(row(9).contains("stats n6"));
+    }
 
     #[test]
     fn hostile_text_stays_text_in_every_part() {

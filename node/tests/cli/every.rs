@@ -260,7 +260,7 @@ impl Run {
             "offer set" => {
                 let id = out.lines().nth(1).unwrap().split(' ').next().unwrap();
                 self.learnt.push(("OFFER", id.to_owned()));
-                self.until("offer list", " open").await;
+                self.until("offer list", " open\n").await;
             }
             "run" => {
                 self.learnt.push(("JOB", out.trim().to_owned()));

@@ -38,7 +38,7 @@ async fn a_buy_of_units_that_buys_hold_is_told_before_it_is_sent() {
     let set = "offer set --class small -n 2 --reserve 1 --buy 2";
     let set = gridbay(data, &set.split(' ').collect::<Vec<_>>()).await;
     assert_eq!(set.code, 0, "{}", set.err);
-    until(data, &["offer", "list"], " open").await;
+    until(data, &["offer", "list"], " open\n").await;
     let holds = gridbay(
         data,
         &buy(&["-n", "2", "--name", "holds"], &["sleep", "20"]),
