@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// As in `gridbay`: this program is its nodes too.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // First of all, and before any thread exists: this process may have been started as the
     // supervisor of a job.

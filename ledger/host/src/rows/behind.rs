@@ -3,7 +3,8 @@
 //!
 //! 1. Rows are visible at once: they wait in memory, and whoever reads looks there first.
 //! 2. The thread takes all that wait and writes them in one batch, in the order of their keys.
-//!    Until that is done they stay where readers find them.
+//!    Until that is done they stay where readers find them. It begins with [`BATCH`] rows, or
+//!    after [`PAUSE`]: each batch writes whole pages again, which the rows of several blocks share.
 //! 3. Beyond [`MOST`] rows that wait, the next ones wait for the thread.
 //! 4. A failure of the file, of reading or of writing, is remembered; what waits then stays.
 
@@ -16,9 +17,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 /// Rows that wait at the most, those that are being written left out: some ten megabytes.
 const MOST: usize = 65_536;
+/// Rows for which the thread does not wait for more.
+const BATCH: usize = 16_384;
+/// How long it waits for them.
+const PAUSE: Duration = Duration::from_secs(2);
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
@@ -27,6 +33,8 @@ struct Queue {
     waiting: Map,
     /// What the thread writes now.
     writing: Arc<Map>,
+    /// So many wait until all is written.
+    hurried: usize,
     /// Nothing more comes.
     closed: bool,
 }
@@ -70,6 +78,13 @@ impl Shared {
         let turned = self.turned.wait(queue);
         turned.unwrap_or_else(PoisonError::into_inner)
     }
+    /// Waits for more rows, as long as nobody waits for those that are there.
+    fn gather<'q>(&self, queue: MutexGuard<'q, Queue>) -> MutexGuard<'q, Queue> {
+        let turned = self
+            .turned
+            .wait_timeout_while(queue, PAUSE, |queue| queue.may_gather());
+        turned.unwrap_or_else(PoisonError::into_inner).0
+    }
     fn failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
@@ -88,6 +103,7 @@ impl Shared {
                 if queue.waiting.is_empty() {
                     return;
                 }
+                queue = self.gather(queue);
                 queue.writing = Arc::new(std::mem::take(&mut queue.waiting));
                 Arc::clone(&queue.writing)
             };
@@ -105,6 +121,9 @@ impl Shared {
 }
 
 impl Queue {
+    fn may_gather(&self) -> bool {
+        self.waiting.len() < BATCH && self.hurried == 0 && !self.closed
+    }
     fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.writing.is_empty()
     }
@@ -203,9 +222,12 @@ impl Behind {
     /// Waits until no row waits, or the file failed.
     pub(super) fn drain(&self) {
         let mut queue = self.shared.queue();
+        queue.hurried += 1;
+        self.shared.turned.notify_all();
         while !queue.is_empty() && !self.failed() {
             queue = self.shared.wait(queue);
         }
+        queue.hurried -= 1;
     }
     /// Makes all rows safe.
     pub(super) fn flush(&self) -> Result<(), Error> {
