@@ -211,12 +211,9 @@ impl Index {
         self.applied = Some((height, id));
         Ok(())
     }
-    /// Makes all blocks added so far safe: the next start goes on from here, or from a later
-    /// snapshot.
-    pub(crate) fn flush(&self) {
-        if let Err(error) = self.rows.flush() {
-            tracing::warn!(%error, "cannot flush the index");
-        }
+    /// Has all blocks added so far made safe, those of the call before at the latest on return.
+    pub(crate) fn begin_flush(&self) {
+        self.rows.begin_flush();
     }
     fn concerned(
         &self,

@@ -1,13 +1,13 @@
 //! The rows of the index: a sorted map from bytes to bytes, in one file or in memory.
 //!
-//! Rows are visible at once and safe after the next [`Rows::flush`]; after a kill or a power cut
-//! the file holds the rows of the last flush, and opens without being read from end to end.
+//! Rows are visible at once, and safe once the flush after them is over: at the latest when the
+//! next one begins ([`Rows::begin_flush`]). After a kill or a power cut the file holds the rows of
+//! the last flush that was over, and opens without being read from end to end.
 
 mod behind;
 mod file;
 
 use behind::Behind;
-use file::Error;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::Path;
@@ -95,11 +95,11 @@ impl Rows {
             Rows::Memory(map) => map.extend(rows),
         }
     }
-    /// Makes all rows safe.
-    pub(crate) fn flush(&self) -> Result<(), Error> {
-        match self {
-            Rows::File(file) => file.flush(),
-            Rows::Memory(_) => Ok(()),
+    /// Has all rows made safe, and does not wait for it; but for those of the call before, if they
+    /// are not yet.
+    pub(crate) fn begin_flush(&self) {
+        if let Rows::File(file) = self {
+            file.begin_flush();
         }
     }
     /// The last `limit` rows from `start` on and before `end`, descending.
@@ -182,7 +182,11 @@ mod tests {
     fn a_kill_leaves_what_was_flushed() {
         let (place, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let [mut rows, _] = both(place.path());
-        rows.flush().unwrap();
+        let Rows::File(file) = &rows else {
+            panic!("no file");
+        };
+        file.begin_flush();
+        file.end_flush();
         rows.write(vec![row(200)]);
         if let Rows::File(file) = &rows {
             file.drain();

@@ -219,8 +219,9 @@ impl Host {
             self.give_promises(written);
         }
         if self.snapshots.is_due(&self.blocks) {
-            // After a kill the index reaches at least as far as the snapshot.
-            self.index.flush();
+            // After a kill the index reaches at least as far as the snapshot before this one,
+            // which is kept.
+            self.index.begin_flush();
             self.snapshots
                 .write(&mut *self.disk, &self.blocks, &self.state)?;
         }

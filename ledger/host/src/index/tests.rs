@@ -127,7 +127,6 @@ fn an_index_of_an_earlier_form_is_made_anew() {
     let block = first_block();
     let earlier = [&1u64.to_be_bytes()[..], block.id().as_bytes()].concat();
     index.rows.write(vec![(b"h".to_vec(), earlier)]);
-    index.flush();
     drop(index);
     let mut index = Index::open(Some(place.path()));
     assert_eq!((index.applied(), index.reach()), (0, 0));

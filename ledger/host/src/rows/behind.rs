@@ -6,7 +6,8 @@
 //!    Until that is done they stay where readers find them. It begins with [`BATCH`] rows, or
 //!    after [`PAUSE`]: each batch writes whole pages again, which the rows of several blocks share.
 //! 3. Beyond [`MOST`] rows that wait, the next ones wait for the thread.
-//! 4. A failure of the file, of reading or of writing, is remembered; what waits then stays.
+//! 4. The thread makes rows safe too, on request ([`Behind::begin_flush`]).
+//! 5. A failure of the file, of reading or of writing, is remembered; what waits then stays.
 
 use super::file::{Error, File};
 use super::{Row, last_of};
@@ -35,6 +36,8 @@ struct Queue {
     writing: Arc<Map>,
     /// So many wait until all is written.
     hurried: usize,
+    /// What has come up to now is to be made safe.
+    flushing: bool,
     /// Nothing more comes.
     closed: bool,
 }
@@ -95,21 +98,24 @@ impl Shared {
     /// Writes what waits until nothing more comes, or the file fails.
     fn write(&self) {
         loop {
-            let batch = {
+            let (batch, flushing) = {
                 let mut queue = self.queue();
-                while queue.waiting.is_empty() && !queue.closed {
+                while queue.waiting.is_empty() && !queue.flushing && !queue.closed {
                     queue = self.wait(queue);
                 }
-                if queue.waiting.is_empty() {
+                if queue.waiting.is_empty() && !queue.flushing {
                     return;
                 }
                 queue = self.gather(queue);
                 queue.writing = Arc::new(std::mem::take(&mut queue.waiting));
-                Arc::clone(&queue.writing)
+                (Arc::clone(&queue.writing), queue.flushing)
             };
-            let written = self.file.write(batch.iter());
+            let written = match flushing {
+                true => self.file.write_safely(batch.iter()),
+                false => self.file.write(batch.iter()),
+            };
             match &written {
-                Ok(()) => self.queue().writing = Arc::default(),
+                Ok(()) => self.queue().written(flushing),
                 Err(error) => self.fail(error, "write"),
             }
             self.turned.notify_all();
@@ -122,8 +128,13 @@ impl Shared {
 
 impl Queue {
     fn may_gather(&self) -> bool {
-        self.waiting.len() < BATCH && self.hurried == 0 && !self.closed
+        self.waiting.len() < BATCH && self.hurried == 0 && !self.flushing && !self.closed
     }
+    fn written(&mut self, safely: bool) {
+        self.writing = Arc::default();
+        self.flushing &= !safely;
+    }
+    #[cfg(test)]
     fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.writing.is_empty()
     }
@@ -220,18 +231,28 @@ impl Behind {
         self.shared.turned.notify_all();
     }
     /// Waits until no row waits, or the file failed.
+    #[cfg(test)]
     pub(super) fn drain(&self) {
+        drop(self.wait_until(Queue::is_empty));
+    }
+    fn wait_until(&self, done: impl Fn(&Queue) -> bool) -> MutexGuard<'_, Queue> {
         let mut queue = self.shared.queue();
         queue.hurried += 1;
         self.shared.turned.notify_all();
-        while !queue.is_empty() && !self.failed() {
+        while !done(&queue) && !self.failed() {
             queue = self.shared.wait(queue);
         }
         queue.hurried -= 1;
+        queue
     }
-    /// Makes all rows safe.
-    pub(super) fn flush(&self) -> Result<(), Error> {
-        self.drain();
-        self.shared.file.make_safe()
+    /// See [`super::Rows::begin_flush`].
+    pub(super) fn begin_flush(&self) {
+        self.end_flush();
+        self.shared.queue().flushing = true;
+        self.shared.turned.notify_all();
+    }
+    /// Waits until what was asked for is safe, or the file failed.
+    pub(super) fn end_flush(&self) {
+        drop(self.wait_until(|queue| !queue.flushing));
     }
 }

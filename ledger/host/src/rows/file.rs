@@ -111,6 +111,13 @@ impl File {
     ) -> Result<(), Error> {
         self.commit(rows, Durability::None)
     }
+    /// The same; they and all that was written before are safe on return.
+    pub(super) fn write_safely<'r>(
+        &self,
+        rows: impl Iterator<Item = (&'r Vec<u8>, &'r Vec<u8>)>,
+    ) -> Result<(), Error> {
+        self.commit(rows, Durability::Immediate)
+    }
     /// Makes all that was written safe.
     pub(super) fn make_safe(&self) -> Result<(), Error> {
         self.commit(std::iter::empty(), Durability::Immediate)
