@@ -6,7 +6,10 @@
 //!    next ones are refused at once, and those of one token before it has a quarter of all turns
 //!    ([`Shares`]). Whether the process answers is told without a turn. The turn lasts until
 //!    the system has the last byte of the answer.
-//! 4. A body that stops or drips is broken off. One that is no upload has come as a whole before
+//! 4. A request that waits for a block works on nothing: it rests, and another has its turn
+//!    ([`rest`]). So twice as many requests rest at the most as are worked on; those that find no
+//!    room to rest keep their turn.
+//! 5. A body that stops or drips is broken off. One that is no upload has come as a whole before
 //!    its request has a turn, so that slow senders wait for themselves; pages, whose callers are
 //!    known only later, read it themselves.
 
@@ -26,9 +29,10 @@ use futures::stream::{self, StreamExt as _};
 use http_body_util::LengthLimitError;
 use std::error::Error;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task_local;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// Whether the process answers.
@@ -51,6 +55,32 @@ pub(super) struct Turns {
     /// At work, or waiting for it.
     in_all: Arc<Semaphore>,
     at_work: Arc<Semaphore>,
+    resting: Arc<Semaphore>,
+}
+
+/// The turn of a request at work.
+#[derive(Clone)]
+struct Turn {
+    /// Its place and its turn; once it rests, its place for that.
+    held: Arc<Mutex<Vec<OwnedSemaphorePermit>>>,
+    resting: Arc<Semaphore>,
+}
+
+task_local! {
+    static TURN: Turn;
+}
+
+/// Step 4, for the request that this is done for, if there is one.
+pub(crate) fn rest() {
+    let _none = TURN.try_with(|turn| {
+        // Nothing panics while it is locked.
+        let mut held = turn.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.len() > 1
+            && let Ok(place) = Arc::clone(&turn.resting).try_acquire_owned()
+        {
+            *held = vec![place];
+        }
+    });
 }
 
 /// Marks the answer of a request that has a turn.
@@ -65,11 +95,12 @@ impl Turns {
             rates: Rates::default(),
             in_all: Arc::new(Semaphore::new(2 * most)),
             at_work: Arc::new(Semaphore::new(most)),
+            resting: Arc::new(Semaphore::new(2 * most)),
         }
     }
-    /// Requests at work and waiting at the most.
+    /// Requests at work, waiting and resting at the most.
     pub(super) fn in_all(&self) -> usize {
-        2 * self.most
+        4 * self.most
     }
     fn none_left(&self) -> ApiError {
         let why = format!("the node is busy with {} requests", self.most);
@@ -111,8 +142,12 @@ pub(super) async fn pass(
     let Ok(Ok(turn)) = turn else {
         return Err(turns.none_left());
     };
-    let answer = next.run(request).await;
-    let mut answer = answer.map(|body| Body::new(hold(body, (share, place, turn))));
+    let turn = Turn {
+        held: Arc::new(Mutex::new(vec![place, turn])),
+        resting: Arc::clone(&turns.resting),
+    };
+    let answer = TURN.scope(turn.clone(), next.run(request)).await;
+    let mut answer = answer.map(|body| Body::new(hold(body, (share, turn))));
     answer.extensions_mut().insert(HasTurn);
     Ok(answer)
 }

@@ -1,5 +1,6 @@
 //! Answers that wait for an entry's block: see [`super::landing`].
 
+use crate::api::intake::rest;
 use crate::api::limits::BLOCK_WAIT;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::NodeBackend;
@@ -31,6 +32,7 @@ impl NodeBackend {
         if body.height().has_changed().is_err() {
             return Err(gone(BodyGone::Stopped));
         }
+        rest();
         match timeout(BLOCK_WAIT, landed).await {
             Ok(Ok(Some(height))) => Ok(height),
             Ok(Ok(None)) => Err(not_included(&entry)),

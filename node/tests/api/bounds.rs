@@ -3,6 +3,8 @@
 
 use super::served::Served;
 use super::tokens::{self, make};
+use super::world::Settings;
+use axum::Router;
 use futures::future::join_all;
 use gridbay_node::api::types::*;
 use serde_json::{Value, json};
@@ -206,6 +208,35 @@ async fn more_requests_than_can_be_worked_on_are_refused_and_health_is_told() {
         {}
     };
     timeout(PATIENCE, freed).await.expect("turns come back");
+    at.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn payments_that_wait_for_a_block_leave_their_turns_to_others() {
+    let settings = Settings {
+        block_ms: 10_000,
+        ..Settings::default()
+    };
+    let sets = ["api.listen=127.0.0.1:0", "api.connections=2"];
+    let at = Served::with(&sets, settings, Router::new()).await;
+    let to = at.world.genesis.account(&at.world.genesis.members[1]);
+    let pay = TransferRequest {
+        to,
+        amount: "1".parse().unwrap(),
+        memo: None,
+    };
+    let client = at.client();
+    let pays = (0..4).map(|_| client.post::<_, Transferred>("/ledger/transfer", &pay, None));
+    let look = async {
+        // They rest by then, as many as may at once.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        timeout(Duration::from_secs(3), client.get::<NodeStatus>("/node")).await
+    };
+    let (paid, looked) = tokio::join!(join_all(pays), look);
+    looked.expect("it has a turn at once").unwrap();
+    for paid in paid {
+        assert!(paid.unwrap().height > 0);
+    }
     at.stop().await;
 }
 

@@ -70,6 +70,8 @@ pub(crate) struct Settings {
     pub(crate) credit_line: Credits,
     /// Bounds on what is stored.
     pub(crate) limits: NodeLimits,
+    /// From a block to the next; a slot has eight of them.
+    pub(crate) block_ms: u64,
     /// The alerts that it sends its owner; none if `None`.
     pub(crate) alerts: Option<AlertsConfig>,
     /// The collector that it tells of orders.
@@ -89,13 +91,14 @@ impl Default for Settings {
                 stored: 1 << 20,
                 output: 1 << 20,
             },
+            block_ms: 25,
             alerts: None,
             traces: None,
         }
     }
 }
 
-/// Two members, one of them with the only validator. Blocks every 25 ms, slots of 200 ms.
+/// Two members, one of them with the only validator. Blocks every 25 ms by default.
 fn genesis(settings: &Settings) -> Genesis {
     let classes = settings.classes.iter().zip(0..).map(|(name, more)| {
         let mut class = sample::class(name, 1, 512 + more, 10);
@@ -117,8 +120,8 @@ fn genesis(settings: &Settings) -> Genesis {
     Genesis {
         time_ms: now.as_millis() as u64 - 1_000,
         policy: Policy {
-            block_interval_ms: 25,
-            heartbeat_ms: 1_000,
+            block_interval_ms: settings.block_ms,
+            heartbeat_ms: settings.block_ms.max(1_000),
             ..Policy::local()
         },
         ..sample::genesis("one", classes.collect(), vec![alpha, beta])
