@@ -205,6 +205,19 @@ pub enum HostMessage {
     Acknowledged(Acknowledgement),
 }
 
+/// The classes of messages: those of one arrive in their order, and none waits for another class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Small messages that decide the running height.
+    Votes,
+    /// Proposals and bodies of the running height.
+    Bodies,
+    /// Entries, and what is promised for them.
+    Entries,
+    /// Words of blocks, and blocks for those that lack them.
+    Words,
+}
+
 /// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
@@ -224,16 +237,19 @@ impl HostMessage {
     pub fn encode(&self) -> Vec<u8> {
         codec::encode(self)
     }
+    /// The class that bytes claim.
+    pub fn class(bytes: &[u8]) -> Class {
+        match kind(bytes) {
+            Some(b"vote" | b"polka" | b"round" | b"body_request") => Class::Votes,
+            Some(b"proposal" | b"body") => Class::Bodies,
+            Some(b"entries" | b"receipts" | b"acknowledged") => Class::Entries,
+            _ => Class::Words,
+        }
+    }
     /// Whether bytes claim to be what validators need to decide the running height: such messages
     /// go before all others.
     pub fn is_urgent(bytes: &[u8]) -> bool {
-        let kind = kind(bytes);
-        kind.is_some_and(|kind| {
-            matches!(
-                kind,
-                b"vote" | b"proposal" | b"polka" | b"round" | b"body_request" | b"body"
-            )
-        })
+        matches!(HostMessage::class(bytes), Class::Votes | Class::Bodies)
     }
     /// Parses canonical bytes: cap of the kind first, then the codec, then the counts.
     pub fn decode(bytes: &[u8]) -> Result<HostMessage, MessageError> {

@@ -32,6 +32,7 @@ mod perform;
 mod progress;
 mod purchase;
 pub mod room;
+mod tell;
 
 pub use handle::{BodyGone, BodyHandle};
 pub(crate) use inbox::Sent;

@@ -6,7 +6,7 @@ use super::progress::put_in_place;
 use super::{ADVERTS_TOPIC, Body, BodyError, files};
 use crate::cluster::Clusters;
 use crate::outbound::Gateway;
-use crate::overlay::{self, PeerId, RequestId};
+use crate::overlay::{self, RequestId};
 use crate::store::withheld;
 use gridbay_core::adverts::Verdict;
 use gridbay_core::agent::stream_bytes;
@@ -105,29 +105,6 @@ impl Body {
     fn reply(&mut self, token: CommandToken, reply: Reply) {
         if let Some(waiting) = self.replies.remove(&token) {
             let _gone = waiting.send(reply);
-        }
-    }
-
-    fn broadcast(&self, bytes: Vec<u8>) {
-        let peers = self.tools.overlay.peers();
-        let voting = peers.iter().map(|p| p.peer).filter(|p| self.votes(p));
-        if let Err(error) = self.tools.overlay.send_all(voting.collect(), bytes) {
-            tracing::debug!(%error, "a broadcast was dropped");
-        }
-    }
-
-    /// Whether a peer is the node of a validator.
-    fn votes(&self, peer: &PeerId) -> bool {
-        let key = overlay::key_of_peer_id(peer);
-        let members = self.core().state().validators().members();
-        key.is_some_and(|key| members.iter().any(|v| *v.node.as_bytes() == key))
-    }
-
-    fn send(&self, to: &[u8; 32], bytes: Vec<u8>) {
-        if let Some(peer) = overlay::peer_id_of_key(to)
-            && let Err(error) = self.tools.overlay.send(peer, bytes)
-        {
-            tracing::debug!(%peer, %error, "a message was dropped");
         }
     }
 

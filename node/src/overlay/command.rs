@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 
 use super::error::{LookupError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
+use super::lines::Line;
 use super::packets;
 use super::peers::marks::Mark;
 
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     },
     Send {
         peers: Vec<PeerId>,
+        line: Line,
         bytes: Vec<u8>,
     },
     Request {

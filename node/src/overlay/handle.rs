@@ -14,6 +14,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::command::{Command, Found};
 use super::error::{LookupError, OverlayError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
+use super::lines::Line;
 use super::packets::{Incoming, Packets};
 use super::peers::marks::Mark;
 use super::shared::Shared;
@@ -81,16 +82,21 @@ impl OverlayHandle {
         self.submit(Command::Report { id, verdict })
     }
 
-    /// Sends a one-way message to a connected peer. Unordered; lost when the peer is not connected,
-    /// its connection ends, or it is behind (each counted).
-    pub fn send(&self, peer: PeerId, bytes: Vec<u8>) -> Result<(), OverlayError> {
-        self.send_all(vec![peer], bytes)
+    /// Sends a one-way message to a connected peer, behind those of its line. Lost when the peer is
+    /// not connected, its connection ends, or it is behind (each counted).
+    pub fn send(&self, peer: PeerId, line: Line, bytes: Vec<u8>) -> Result<(), OverlayError> {
+        self.send_all(vec![peer], line, bytes)
     }
 
     /// [`OverlayHandle::send`] of the same bytes to many peers by one command.
-    pub fn send_all(&self, peers: Vec<PeerId>, bytes: Vec<u8>) -> Result<(), OverlayError> {
+    pub fn send_all(
+        &self,
+        peers: Vec<PeerId>,
+        line: Line,
+        bytes: Vec<u8>,
+    ) -> Result<(), OverlayError> {
         within(bytes.len(), self.shared.limits.max_direct)?;
-        self.submit(Command::Send { peers, bytes })
+        self.submit(Command::Send { peers, line, bytes })
     }
 
     /// Asks a peer and waits for its answer, at most `timeout` (and at most

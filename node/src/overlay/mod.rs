@@ -29,7 +29,7 @@
 //! | call | reaches | latency | bound by |
 //! |---|---|---|---|
 //! | [`OverlayHandle::publish`] | everyone on a topic, each message judged before it is passed on | half a round trip to neighbours, then hop by hop | the topic's cap |
-//! | [`OverlayHandle::send`] | one connected peer, no answer | half a round trip | `max_direct` |
+//! | [`OverlayHandle::send`] | one connected peer, no answer, in the order of its [`Line`] | half a round trip | `max_direct` |
 //! | [`OverlayHandle::request`] | one connected peer, one answer | one round trip | `max_request`, `max_response` |
 //!
 //! Consensus among up to 50 validators uses `send` to each of them: it needs no mesh, is not
@@ -48,7 +48,8 @@
 //!    counted with its reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
 //! 8. Where two data planes cannot reach each other by datagrams, a stream carries these
 //!    ([`OverlayHandle::packets`], `packets`).
-//! 9. A node that gets another address, or whose gateway does, makes its connections anew; silent
+//! 9. One-way messages go on long-lived streams, one for each class ([`Line`], `lines`).
+//! 10. A node that gets another address, or whose gateway does, makes its connections anew; silent
 //!    ones are given up (`reach/moved`).
 
 mod command;
@@ -58,6 +59,7 @@ mod error;
 mod event;
 mod handle;
 mod identity;
+mod lines;
 mod names;
 mod packets;
 mod peers;
@@ -74,6 +76,7 @@ pub use event::{Event, MessageId, RequestId, Verdict};
 pub use handle::OverlayHandle;
 pub use identity::{key_of_peer_id, peer_id_of_key};
 pub use libp2p::{Multiaddr, PeerId};
+pub use lines::Line;
 pub use packets::{DATAGRAM_BYTES, Incoming, Packets, Receiving, Sending};
 pub use peers::marks::Mark;
 pub use peers::meter::{MeteredProtocol, metered_protocols};

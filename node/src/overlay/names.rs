@@ -30,8 +30,8 @@ impl Names {
         self.protocol("request")
     }
 
-    pub(crate) fn direct(&self) -> StreamProtocol {
-        self.protocol("direct")
+    pub(crate) fn lines(&self) -> StreamProtocol {
+        self.protocol("lines")
     }
 
     pub(crate) fn packets(&self) -> StreamProtocol {

@@ -41,6 +41,14 @@ pub(crate) struct Raw {
 }
 
 impl Raw {
+    /// So many whole frames.
+    pub(crate) fn frames(count: usize, body: &[u8]) -> Self {
+        let frame = Self::frame(body.len() as u32, body);
+        Self {
+            bytes: frame.bytes.repeat(count),
+            ..frame
+        }
+    }
     /// A frame that announces `size` bytes and brings those.
     pub(crate) fn frame(size: u32, body: &[u8]) -> Self {
         Self {
@@ -109,7 +117,8 @@ pub(crate) struct Malice {
     identify: identify::Behaviour,
     pub(crate) gossip: gossipsub::Behaviour,
     pub(crate) request: rr::Behaviour<RawCodec>,
-    pub(crate) direct: rr::Behaviour<RawCodec>,
+    /// Each request is a line with as many frames as it holds.
+    pub(crate) lines: rr::Behaviour<RawCodec>,
     pub(crate) kad: rr::Behaviour<RawCodec>,
     /// Frames of gossip, written by hand.
     pub(crate) frames: rr::Behaviour<RawCodec>,
@@ -131,7 +140,7 @@ impl Malice {
             )),
             gossip: gossip(network, keys),
             request: raw("request/1", ProtocolSupport::Full),
-            direct: raw("direct/1", ProtocolSupport::Full),
+            lines: raw("lines/1", ProtocolSupport::Full),
             // It only asks: nobody is told of a node that does not serve the DHT, so the victim
             // stays the only one.
             kad: raw("kad/1", ProtocolSupport::Outbound),
@@ -272,7 +281,7 @@ pub(crate) fn at(address: &Multiaddr, peer: PeerId) -> Multiaddr {
 fn ended(event: &MaliceEvent) -> usize {
     let event = match event {
         MaliceEvent::Request(event)
-        | MaliceEvent::Direct(event)
+        | MaliceEvent::Lines(event)
         | MaliceEvent::Kad(event)
         | MaliceEvent::Frames(event) => event,
         _ => return 0,

@@ -11,11 +11,18 @@ use libp2p::PeerId;
 
 /// Kept on their way at a time: more than that only costs the attacker.
 const ON_THE_WAY: usize = 200;
+/// Lines that a node reads at a time.
+const LINES: usize = 4;
 
 /// Sends as much as fits of whatever `send` sends.
-fn flood(mut send: impl FnMut(&mut Malice, &PeerId) + Send + 'static) -> Script {
+fn flood(send: impl FnMut(&mut Malice, &PeerId) + Send + 'static) -> Script {
+    up_to(ON_THE_WAY, send)
+}
+
+/// The same, so many at a time.
+fn up_to(most: usize, mut send: impl FnMut(&mut Malice, &PeerId) + Send + 'static) -> Script {
     Box::new(move |malice, victim, open| {
-        let more = ON_THE_WAY.saturating_sub(open);
+        let more = most.saturating_sub(open);
         for _ in 0..more {
             send(malice, &victim);
         }
@@ -51,10 +58,9 @@ async fn requests() {
 async fn one_way_messages() {
     let market = Market::open(61, 5).await;
     let attack = async |round: usize| {
-        let script = flood(|malice, victim| {
-            malice
-                .direct
-                .send_request(victim, Raw::frame(1000, &[7; 1000]));
+        let script = up_to(LINES, |malice, victim| {
+            let line = Raw::frames(200, &[7; 1000]);
+            malice.lines.send_request(victim, line);
         });
         at_first(&market, 61, round, script)
     };
@@ -70,9 +76,8 @@ async fn bytes() {
     let body = vec![7; 60 << 10];
     let attack = async |round: usize| {
         let body = body.clone();
-        let script = flood(move |malice, victim| {
-            let large = Raw::frame(60 << 10, &body);
-            malice.direct.send_request(victim, large);
+        let script = up_to(LINES, move |malice, victim| {
+            malice.lines.send_request(victim, Raw::frames(20, &body));
         });
         at_first(&market, 62, round, script)
     };

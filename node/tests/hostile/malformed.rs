@@ -38,7 +38,7 @@ async fn frames_that_end_early_and_noise() {
                 .request
                 .send_request(&victim, Raw::frame(300, &bytes[..10]));
             malice
-                .direct
+                .lines
                 .send_request(&victim, Raw::frame(300, &bytes[..299]));
             let raw = Raw { bytes, hold };
             malice.kad.send_request(&victim, raw.clone());

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gridbay_node::overlay::{
-    self, Event, Limits, Multiaddr, OverlayConfig, OverlayHandle, PeerId, Quotas, Rate,
+    self, Event, Limits, Line, Multiaddr, OverlayConfig, OverlayHandle, PeerId, Quotas, Rate,
     TopicConfig, TransportSeed, Tuning, Verdict,
 };
 use tokio::sync::{mpsc, oneshot};
@@ -159,7 +159,7 @@ async fn serve(handle: OverlayHandle, mut events: mpsc::Receiver<Event>, buying:
                 // fails and shows.
                 let _busy = handle.report(id, verdict);
                 if let Some(number) = bytes.strip_prefix(own.as_slice()) {
-                    let _busy = handle.send(from, [HEARD, number].concat());
+                    let _busy = handle.send(from, Line::Words, [HEARD, number].concat());
                 }
             }
             Event::Direct { bytes, .. } => {

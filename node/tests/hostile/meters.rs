@@ -183,7 +183,7 @@ async fn every_protocol_that_a_node_speaks_has_a_meter() {
     for meter in &metered {
         // Protocols that serve the market are bounded message by message; the rest is seldom used.
         let most = match meter.name.rsplit('/').nth(1) {
-            Some("request" | "direct") => Rate::new(2_000, 8_000),
+            Some("request") => Rate::new(2_000, 8_000),
             Some("kad") => Rate::new(400, 4_000),
             _ => Rate::new(16, 256),
         };

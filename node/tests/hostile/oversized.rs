@@ -27,10 +27,10 @@ async fn frames_above_the_cap() {
                 .request
                 .send_request(&victim, Raw::frame(request, &[0; 4096]));
             malice
-                .direct
+                .lines
                 .send_request(&victim, Raw::frame(u32::MAX, &[0; 4096]));
             malice
-                .direct
+                .lines
                 .send_request(&victim, Raw::frame(direct, &[0; 4096]));
             3
         });
@@ -81,7 +81,7 @@ async fn large_frames_of_which_most_never_comes() {
             sent += 1;
             let mut raw = Raw::frame(size as u32, &[7; 1000]);
             raw.hold = Duration::from_millis(200);
-            malice.direct.send_request(&victim, raw);
+            malice.lines.send_request(&victim, raw);
             1
         });
         let victim = market.nodes[0].contact();

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::net::{Node, QUIC, TCP, config, connect, converge, start_nodes};
-use gridbay_node::overlay::{Count, Verdict};
+use gridbay_node::overlay::{Count, Line, Verdict};
 
 const ROUNDS: u32 = 50;
 
@@ -110,7 +110,7 @@ async fn send(nodes: &[Node]) -> Vec<Duration> {
         let begin = Instant::now();
         nodes[0]
             .handle
-            .send_all(others.clone(), vec![i as u8; 200])
+            .send_all(others.clone(), Line::Votes, vec![i as u8; 200])
             .unwrap();
         for node in &nodes[1..] {
             assert_eq!(node.direct().await.1, vec![i as u8; 200]);

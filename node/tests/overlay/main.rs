@@ -13,7 +13,7 @@ mod room;
 use std::time::Duration;
 
 use gridbay_node::overlay::{
-    Count, Event, Limits, OverlayError, PeerId, RequestError, TopicConfig, Verdict,
+    Count, Event, Limits, Line, OverlayError, PeerId, RequestError, TopicConfig, Verdict,
 };
 use net::{Node, QUIC, TCP, config, converge, eventually, start_mesh};
 
@@ -133,7 +133,7 @@ async fn one_way_messages_reach_all_named_peers() {
     everyone.push(PeerId::random());
     nodes[2]
         .handle
-        .send_all(everyone, b"vote".to_vec())
+        .send_all(everyone, Line::Votes, b"vote".to_vec())
         .unwrap();
     for i in [0, 1, 3] {
         assert_eq!(nodes[i].direct().await, (nodes[2].peer(), b"vote".to_vec()));
@@ -141,6 +141,29 @@ async fn one_way_messages_reach_all_named_peers() {
     // Itself and the stranger.
     eventually(|| nodes[2].handle.stats().get(Count::DirectUnreachable) == 2).await;
     assert_eq!(nodes[2].handle.stats().get(Count::DirectSent), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_of_a_line_arrive_in_their_order_and_are_answered() {
+    let nodes = start_mesh(2, 9).await;
+    let (from, to) = (&nodes[0], nodes[1].peer());
+    let lines = [Line::Votes, Line::Bodies, Line::Entries, Line::Words];
+    let message = |line: Line, n: u8| [&[line as u8, n][..], &vec![n; 9_000]].concat();
+    for n in 0..20 {
+        for line in lines {
+            from.handle.send(to, line, message(line, n)).unwrap();
+        }
+    }
+    let mut come = [0; 4];
+    for _ in 0..80 {
+        let (_, bytes) = nodes[1].direct().await;
+        let line = lines[usize::from(bytes[0])];
+        assert_eq!(bytes, message(line, come[line as usize]));
+        come[line as usize] += 1;
+    }
+    assert_eq!(come, [20; 4]);
+    eventually(|| from.handle.whereabouts().queues.unconfirmed == 0).await;
+    assert_eq!(from.handle.stats().get(Count::DirectFailed), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -400,7 +423,7 @@ async fn a_node_that_falls_behind_loses_messages_but_no_connection_event() {
     let mut sent = 0;
     while handle.stats().get(Count::DirectDropped) == 0 {
         // Busy means that the flood was faster than the task; it goes on.
-        let _busy = fast.handle.send(contact.0, vec![0; 10]);
+        let _busy = fast.handle.send(contact.0, Line::Words, vec![0; 10]);
         sent += 1;
         if sent % 32 == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;

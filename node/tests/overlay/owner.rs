@@ -2,7 +2,8 @@
 
 use super::net::{Node, QUIC, TCP, config, converge, eventually, start_mesh};
 use gridbay_node::overlay::{
-    Count, DialCause, LookupError, Mark, PeerId, RequestError, SeekError, TransportSeed, Verdict,
+    Count, DialCause, Line, LookupError, Mark, PeerId, RequestError, SeekError, TransportSeed,
+    Verdict,
 };
 use std::time::Duration;
 
@@ -185,7 +186,9 @@ async fn a_kept_peer_is_not_parted_from_for_gossip_alone() {
     eventually(|| score().is_some_and(|(kept, score)| kept && score < -100.0)).await;
     tokio::time::sleep(SECOND).await;
     assert_eq!(judge.handle.stats().get(Count::Bans), 0);
-    bad.handle.send(judge.peer(), b"a vote".to_vec()).unwrap();
+    bad.handle
+        .send(judge.peer(), Line::Votes, b"a vote".to_vec())
+        .unwrap();
     assert_eq!(judge.direct().await, (bad.peer(), b"a vote".to_vec()));
     // Its doings beside gossip count as ever.
     judge.handle.penalise(bad.peer(), 150.0).unwrap();

@@ -12,8 +12,8 @@ use gridbay_host::limits::BATCH_ENTRIES;
 use gridbay_host::message::HostMessage;
 use gridbay_node::body::ADVERTS_TOPIC;
 use gridbay_node::overlay::{
-    self, Limits, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig, TransportSeed,
-    Tuning,
+    self, Limits, Line, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig,
+    TransportSeed, Tuning,
 };
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
@@ -184,7 +184,7 @@ fn fire(
     bytes[..8].copy_from_slice(&turn.to_be_bytes());
     match malice {
         Malice::Flood => {
-            let _full = handle.send(victim, bytes);
+            let _full = handle.send(victim, Line::Votes, bytes);
         }
         Malice::Spam => {
             let _full = handle.publish(ADVERTS_TOPIC, bytes);
@@ -204,7 +204,7 @@ fn fire(
         Malice::Entries => {
             if turn.is_multiple_of(BATCH_EVERY) {
                 let batch = (turn / BATCH_EVERY) as usize % BATCHES;
-                let _full = handle.send(victim, batches[batch].clone());
+                let _full = handle.send(victim, Line::Entries, batches[batch].clone());
             }
         }
     }

@@ -83,7 +83,8 @@ fn rows(names: &Names, quotas: &Quotas) -> Vec<MeteredProtocol> {
         ),
         row(names.kad().as_ref(), beyond(quotas.dht), None),
         row(names.request().as_ref(), beyond(quotas.requests), None),
-        row(names.direct().as_ref(), beyond(quotas.direct), None),
+        // One for each class of messages; a bad frame ends it, and the next one opens another.
+        row(names.lines().as_ref(), Rate::new(4, 128), None),
         // One at a time for the data planes of two nodes; datagrams are bounded by what carries
         // them, and thrown away by the data plane's own checks.
         row(names.packets().as_ref(), Rate::new(1, 16), None),

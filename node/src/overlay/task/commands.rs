@@ -19,11 +19,15 @@ impl Task {
         } = self;
         let behaviour = swarm.behaviour_mut();
         let (gossip, kad) = (&mut behaviour.gossip, &mut behaviour.kad);
-        let (request, direct) = (&mut behaviour.request, &mut behaviour.direct);
+        let (request, lines) = (&mut behaviour.request, &mut behaviour.lines);
         match command {
             Command::Publish { topic, bytes } => wire.publish(gossip, topic, bytes),
             Command::Report { id, verdict } => wire.report(gossip, id, verdict),
-            Command::Send { peers: to, bytes } => wire.send(direct, peers, to, &bytes),
+            Command::Send {
+                peers: to,
+                line,
+                bytes,
+            } => wire.send(lines, peers, to, line, &bytes),
             Command::Request { peer, bytes, reply } => {
                 wire.request(request, peers, peer, bytes, reply);
             }

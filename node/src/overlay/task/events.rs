@@ -7,7 +7,7 @@ use libp2p::{gossipsub, identify, kad, mdns};
 use super::Task;
 use crate::overlay::stats::Count;
 use crate::overlay::wire::behaviour::BehaviourEvent;
-use crate::overlay::wire::speaker;
+use crate::overlay::wire::{direct, speaker};
 
 impl Task {
     pub(super) fn on_swarm_event(&mut self, event: SwarmEvent<BehaviourEvent>) {
@@ -85,10 +85,9 @@ impl Task {
     fn on_behaviour_event(&mut self, event: BehaviourEvent) {
         match event {
             BehaviourEvent::Gossip(event) => self.on_gossip(event),
-            BehaviourEvent::Direct(event) => {
-                self.admit(speaker(&event));
-                let direct = &mut self.swarm.behaviour_mut().direct;
-                self.wire.on_direct(direct, &mut self.peers, event);
+            BehaviourEvent::Lines(event) => {
+                self.admit(direct::speaker(&event));
+                self.wire.on_line(&mut self.peers, event);
             }
             BehaviourEvent::Request(event) => {
                 self.admit(speaker(&event));

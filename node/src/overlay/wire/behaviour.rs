@@ -14,6 +14,7 @@ use libp2p::{
 
 use super::codec::FrameCodec;
 use super::foreign::OwnTopics;
+use crate::overlay::lines;
 use crate::overlay::packets;
 use crate::overlay::peers::gate;
 use crate::overlay::peers::metered::Metered;
@@ -43,5 +44,5 @@ pub(crate) struct Behaviour {
     pub(crate) gossip: Metered<Gossip>,
     pub(crate) request: request_response::Behaviour<FrameCodec>,
     pub(crate) packets: packets::Behaviour,
-    pub(crate) direct: request_response::Behaviour<FrameCodec>,
+    pub(crate) lines: lines::Behaviour,
 }

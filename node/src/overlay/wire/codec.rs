@@ -1,10 +1,10 @@
 //! Frames ([`gridbay_core::frame`]) of the request and one-way protocols.
 //!
-//! One stream carries one request frame and one response frame; the answer to a one-way message is
-//! the empty frame. A bad frame is a value, not an error: libp2p keeps errors of reading a request
+//! A stream of the request protocol carries one request frame and one response frame; what a line
+//! carries is in [`crate::overlay::lines`]. A bad frame is a value, not an error: libp2p keeps errors of reading a request
 //! to itself, and we want to know whose it was.
 //!
-//! A request has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its
+//! A request or a message has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its
 //! bytes a place among those that are being read ([`super::budget`]). The answer to an own request
 //! has only its caller's time: the node chooses whom it asks.
 
@@ -25,13 +25,97 @@ const BUFFER: usize = 4096;
 /// Bytes of a frame for which its sender has a second.
 const SLOWEST: usize = 64 << 10;
 
-/// Caps for one protocol, bytes, and what bounds frames on their way.
+/// What bounds the frames of a protocol that others begin.
 #[derive(Debug)]
-pub(crate) struct FrameCodec {
-    max_request: usize,
-    max_response: usize,
+pub(crate) struct Intake {
+    /// Bytes of a frame.
+    most: usize,
     patience: Duration,
     budget: Budget,
+}
+
+impl Intake {
+    pub(crate) fn new(most: usize, limits: &Limits, tuning: &Tuning) -> Self {
+        Self {
+            most,
+            patience: tuning.frame,
+            budget: Budget::new(limits.direct_bytes_per_peer, limits.reading_bytes),
+        }
+    }
+
+    /// For another connection.
+    pub(crate) fn of_connection(&self) -> Self {
+        Self {
+            budget: self.budget.of_connection(),
+            ..*self
+        }
+    }
+
+    /// For another stream of the same connection.
+    pub(crate) fn shared(&self) -> Self {
+        Self {
+            budget: self.budget.shared(),
+            ..*self
+        }
+    }
+
+    /// Reads a frame whose first byte is due now.
+    ///
+    /// # Errors
+    /// The stream ended before the frame's length was there.
+    async fn frame<T>(&self, io: &mut T) -> io::Result<Frame>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        self.rest(io, frame::Reader::new(self.most)).await
+    }
+
+    /// Reads a frame that may be long in coming, and is due once its first byte is there.
+    ///
+    /// # Errors
+    /// The stream ended before the frame's length was there.
+    pub(crate) async fn next_frame<T>(&self, io: &mut T) -> io::Result<Frame>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let (mut reader, mut first) = (frame::Reader::new(self.most), [0; 1]);
+        io.read_exact(&mut first).await?;
+        reader.take(&first);
+        // A line waits for long: only a frame that has begun has buffers.
+        Box::pin(self.rest(io, reader)).await
+    }
+
+    async fn rest<T>(&self, io: &mut T, mut reader: frame::Reader) -> io::Result<Frame>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let length = tokio::time::timeout(self.patience, read_on(io, &mut reader, true));
+        match length.await {
+            Err(_) => return Ok(Frame::Slow),
+            Ok(Err(error)) => return Err(error),
+            Ok(Ok(true)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(Ok(false)) => {}
+        }
+        let wanted = reader.wants();
+        let Some(_place) = self.budget.place(wanted) else {
+            return Ok(Frame::NoRoom);
+        };
+        let seconds = u64::try_from(wanted / SLOWEST).unwrap_or(u64::MAX);
+        let patience = self.patience.saturating_add(Duration::from_secs(seconds));
+        let body = tokio::time::timeout(patience, read_on(io, &mut reader, false));
+        match body.await {
+            Err(_) => Ok(Frame::Slow),
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(_)) => Ok(read_frame(reader)),
+        }
+    }
+}
+
+/// Caps for the protocol of requests, bytes, and what bounds frames on their way.
+#[derive(Debug)]
+pub(crate) struct FrameCodec {
+    intake: Intake,
+    max_response: usize,
     /// Whether it belongs to a connection, and not to the swarm.
     bound: bool,
 }
@@ -44,10 +128,8 @@ impl FrameCodec {
         tuning: &Tuning,
     ) -> Self {
         Self {
-            max_request,
+            intake: Intake::new(max_request, limits, tuning),
             max_response,
-            patience: tuning.frame,
-            budget: Budget::new(limits.direct_bytes_per_peer, limits.reading_bytes),
             bound: false,
         }
     }
@@ -58,10 +140,10 @@ impl FrameCodec {
 impl Clone for FrameCodec {
     fn clone(&self) -> Self {
         Self {
-            budget: if self.bound {
-                self.budget.shared()
+            intake: if self.bound {
+                self.intake.shared()
             } else {
-                self.budget.of_connection()
+                self.intake.of_connection()
             },
             bound: true,
             ..*self
@@ -131,26 +213,7 @@ impl request_response::Codec for FrameCodec {
     where
         T: AsyncRead + Unpin + Send,
     {
-        let mut reader = frame::Reader::new(self.max_request);
-        let length = tokio::time::timeout(self.patience, read_on(io, &mut reader, true));
-        match length.await {
-            Err(_) => return Ok(Frame::Slow),
-            Ok(Err(error)) => return Err(error),
-            Ok(Ok(true)) => return Err(io::ErrorKind::UnexpectedEof.into()),
-            Ok(Ok(false)) => {}
-        }
-        let wanted = reader.wants();
-        let Some(_place) = self.budget.place(wanted) else {
-            return Ok(Frame::NoRoom);
-        };
-        let seconds = u64::try_from(wanted / SLOWEST).unwrap_or(u64::MAX);
-        let patience = self.patience.saturating_add(Duration::from_secs(seconds));
-        let body = tokio::time::timeout(patience, read_on(io, &mut reader, false));
-        match body.await {
-            Err(_) => Ok(Frame::Slow),
-            Ok(Err(error)) => Err(error),
-            Ok(Ok(_)) => Ok(read_frame(reader)),
-        }
+        self.intake.frame(io).await
     }
 
     async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Frame>
@@ -173,7 +236,7 @@ impl request_response::Codec for FrameCodec {
     where
         T: AsyncWrite + Unpin + Send,
     {
-        write_frame(io, &frame, self.max_request).await
+        write_frame(io, &frame, self.intake.most).await
     }
 
     async fn write_response<T>(

@@ -1,11 +1,15 @@
 //! One-way messages.
 
-use libp2p::PeerId;
-use libp2p::request_response as rr;
+use std::sync::Arc;
 
+use gridbay_core::frame;
+use libp2p::PeerId;
+use tokio::sync::oneshot;
+
+use super::Wire;
 use super::codec::Frame;
-use super::{Frames, FramesEvent, Wire};
 use crate::overlay::event::Event;
+use crate::overlay::lines::{self, Line};
 use crate::overlay::peers::Peers;
 use crate::overlay::stats::Count;
 
@@ -13,12 +17,17 @@ impl Wire {
     /// Sends the same bytes to many peers.
     pub(crate) fn send(
         &mut self,
-        direct: &mut Frames,
+        lines: &mut lines::Behaviour,
         peers: &Peers,
         to: Vec<PeerId>,
+        line: Line,
         bytes: &[u8],
     ) {
         let (size, counters) = (bytes.len(), &self.shared.counters);
+        let Some(frame) = frame::frame(bytes, self.shared.limits.max_direct) else {
+            return counters.count_n(Count::DirectFailed, to.len());
+        };
+        let frame: Arc<[u8]> = frame.into();
         for peer in to {
             let kept = peers.is_kept(&peer);
             // Ourselves included: there is no connection to oneself.
@@ -26,62 +35,56 @@ impl Wire {
                 counters.count(Count::DirectUnreachable);
             } else if !self.direct.has_room(&peer, size, kept, &self.shared.limits) {
                 counters.count(Count::DirectTooMany);
-            } else {
+            } else if let Some(id) = lines.send(peer, line, Arc::clone(&frame)) {
                 counters.count(Count::DirectSent);
                 counters.count_n(Count::BytesOut, size);
-                let id = direct.send_request(&peer, Frame::Whole(bytes.to_vec()));
                 self.direct.begin(id, peer, size, kept);
+            } else {
+                counters.count(Count::DirectUnreachable);
             }
         }
     }
 
-    /// A message came, or one of ours was confirmed or was not. The sender of a whole frame has
-    /// been admitted.
-    pub(crate) fn on_direct(&mut self, direct: &mut Frames, peers: &mut Peers, event: FramesEvent) {
+    /// A message came, or one of ours was taken or was not. The sender of a whole frame has been
+    /// admitted.
+    pub(crate) fn on_line(&mut self, peers: &mut Peers, event: lines::Event) {
         match event {
-            rr::Event::Message { peer, message, .. } => match message {
-                rr::Message::Request {
-                    request, channel, ..
-                } => {
-                    if let Some(bytes) = self.whole(peers, peer, request) {
-                        self.on_direct_message(direct, peers, peer, bytes, channel);
-                    }
+            lines::Event::Came { peer, frame, taken } => {
+                if let Some(bytes) = self.whole(peers, peer, frame) {
+                    self.on_direct_message(peers, peer, bytes, taken);
                 }
-                rr::Message::Response { request_id, .. } => {
-                    self.direct.end(&request_id);
-                }
-            },
-            rr::Event::OutboundFailure {
-                peer,
-                request_id,
-                error,
-                ..
-            } => {
-                tracing::debug!(%peer, %error, "one-way message not confirmed");
-                self.direct.end(&request_id);
-                self.shared.counters.count(Count::DirectFailed);
             }
-            rr::Event::InboundFailure { .. } | rr::Event::ResponseSent { .. } => {}
+            lines::Event::Ended { id, taken } => {
+                self.direct.end(&id);
+                if !taken {
+                    self.shared.counters.count(Count::DirectFailed);
+                }
+            }
         }
     }
 
     fn on_direct_message(
         &mut self,
-        direct: &mut Frames,
         peers: &mut Peers,
         peer: PeerId,
         bytes: Vec<u8>,
-        channel: rr::ResponseChannel<Frame>,
+        taken: oneshot::Sender<bool>,
     ) {
         self.shared.counters.count(Count::DirectReceived);
-        if !peers.may_send(peer, bytes.len()) {
-            return;
-        }
-        if self.outbox.offer(Event::Direct { peer, bytes }) {
-            // The sender may be gone; it learns of that by itself.
-            let _unconfirmed = direct.send_response(channel, Frame::Whole(Vec::new()));
-        } else {
+        let may = peers.may_send(peer, bytes.len());
+        let is_taken = may && self.outbox.offer(Event::Direct { peer, bytes });
+        if may && !is_taken {
             self.shared.counters.count(Count::DirectDropped);
         }
+        // The line may be gone; its sender learns of that by itself.
+        let _unheard = taken.send(is_taken);
+    }
+}
+
+/// The peer that sent a whole frame: it speaks a protocol of our network.
+pub(crate) fn speaker(event: &lines::Event) -> Option<PeerId> {
+    match event {
+        lines::Event::Came { peer, frame, .. } if matches!(frame, Frame::Whole(_)) => Some(*peer),
+        _ => None,
     }
 }

@@ -7,8 +7,8 @@
 
 pub(super) mod behaviour;
 mod budget;
-mod codec;
-mod direct;
+pub(super) mod codec;
+pub(super) mod direct;
 pub(super) mod foreign;
 pub(super) mod gossip;
 mod inflight;
@@ -35,15 +35,16 @@ use waiting::{Unjudged, Waiting};
 
 use crate::overlay::command::Reply;
 use crate::overlay::event::{Event, RequestId};
+use crate::overlay::lines;
 use crate::overlay::peers::Peers;
 use crate::overlay::peers::standing::{MALFORMED, SLOW};
 use crate::overlay::shared::Shared;
 use crate::overlay::stats::Count;
 use crate::overlay::view::Queues;
 
-/// A protocol of requests or of one-way messages.
+/// The protocol of requests.
 pub(crate) type Frames = rr::Behaviour<FrameCodec>;
-/// The events of such a protocol.
+/// Its events.
 pub(crate) type FramesEvent = rr::Event<Frame, Frame>;
 
 /// The room of the wire.
@@ -62,7 +63,7 @@ pub(crate) struct Wire {
     asked: HashMap<OutboundRequestId, Reply>,
     /// Questions to ourselves.
     own: BTreeMap<RequestId, Reply>,
-    direct: InFlight<OutboundRequestId>,
+    direct: InFlight<lines::Id>,
     orders: Vec<Order>,
 }
 

@@ -14,13 +14,14 @@ use libp2p::{
 };
 
 use super::behaviour::Behaviour;
-use super::codec::FrameCodec;
+use super::codec::{FrameCodec, Intake};
 use super::foreign::Refused;
 use super::gossip::{self, Topic};
 use super::transport::{self, Guards};
 use crate::overlay::config::{Limits, OverlayConfig, RelayLimits, Tuning};
 use crate::overlay::dht::table::ANSWER_BYTES;
 use crate::overlay::error::StartError;
+use crate::overlay::lines;
 use crate::overlay::names::Names;
 use crate::overlay::packets::{self, Incoming};
 use crate::overlay::peers::gate::{self, Doors};
@@ -138,7 +139,11 @@ fn behaviour(
             limits,
             tuning,
         ),
-        direct: frames(names.direct(), limits.max_direct, 0, limits, tuning),
+        lines: lines::Behaviour::new(
+            names.lines(),
+            Intake::new(limits.max_direct, limits, tuning),
+            tuning.request,
+        ),
     })
 }
 
