@@ -8,7 +8,7 @@
 mod kinds;
 mod summary;
 
-pub use kinds::{DEEDS, KINDS};
+pub use kinds::{DEEDS, FAULTS, KINDS};
 pub(crate) use kinds::{effect_name, input_name};
 
 use crate::liar::LIES;
@@ -266,7 +266,7 @@ impl Cover {
         }
     }
     /// Things that should have occurred and never did: variants as `Type::Variant`, deeds of users
-    /// as `Deed::` and lies as `Lie::` with their names.
+    /// as `Deed::`, faults as `Fault::` and lies as `Lie::` with their names.
     pub fn missing(&self) -> Vec<String> {
         let all = KINDS.iter();
         let all = all.flat_map(|(kind, variants)| variants.iter().map(|v| (*kind, *v)));
@@ -277,7 +277,12 @@ impl Cover {
         let undone = DEEDS.iter().filter(|what| !self.deeds.contains_key(*what));
         let undone = undone.filter(|what| !is_listed(RARE, &("Deed", what)));
         let undone = undone.map(|what| format!("Deed::{what}"));
-        unseen.chain(undone).chain(self.untold()).collect()
+        let faults = FAULTS
+            .iter()
+            .filter(|what| !self.counts.contains_key(*what));
+        let faults = faults.map(|what| format!("Fault::{what}"));
+        let all = unseen.chain(undone).chain(faults);
+        all.chain(self.untold()).collect()
     }
     /// Lies that nobody told.
     fn untold(&self) -> impl Iterator<Item = String> {
@@ -324,6 +329,9 @@ mod tests {
         let mut cover = Cover::default();
         let lacks = |cover: &Cover, what: &str| cover.missing().contains(&what.to_owned());
         cover.lied("censor", 0);
+        assert!(lacks(&cover, "Fault::stalled stream"));
+        cover.count("stalled stream");
+        assert!(!lacks(&cover, "Fault::stalled stream"));
         assert!(lacks(&cover, "Lie::censor") && lacks(&cover, "Deed::account closed"));
         let mut other = Cover::default();
         other.lied("censor", 3);

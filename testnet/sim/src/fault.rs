@@ -1,5 +1,6 @@
 //! Faults that a plan injects, each at a time of its own.
 
+use crate::class::CLASSES;
 use serde::{Deserialize, Serialize};
 
 /// The bytes never synced that a power loss leaves.
@@ -92,6 +93,35 @@ pub enum Fault {
     Pause(usize, u64),
     /// Everything a node does takes this many milliseconds longer.
     Slow(usize, u64),
+    /// What the first sends the second is held for some milliseconds and then comes in its order,
+    /// as through a stream whose flow was stopped.
+    Stall {
+        /// Who sends.
+        from: usize,
+        /// Who waits.
+        to: usize,
+        /// For how long.
+        ms: u64,
+    },
+    /// A node takes in only so many messages of others a second, for some milliseconds.
+    Reader {
+        /// The node.
+        node: usize,
+        /// Messages in a second.
+        per_s: u64,
+        /// For how long.
+        ms: u64,
+    },
+    /// Between two nodes each class of messages keeps its order but takes a time of its own, so
+    /// that classes overtake one another, for some milliseconds.
+    Overtake {
+        /// The nodes.
+        between: [usize; 2],
+        /// By class, in the order of [`CLASSES`]: milliseconds that its messages take longer.
+        late: [u64; CLASSES.len()],
+        /// For how long.
+        ms: u64,
+    },
     /// A node's disk takes no more bytes.
     DiskFull(usize),
     /// A node's disk refuses to write, after so many more writes.
@@ -126,6 +156,9 @@ impl Fault {
             Fault::Skew(..) => "clock jump",
             Fault::Pause(..) => "pause",
             Fault::Slow(..) => "slow node",
+            Fault::Stall { .. } => "stalled stream",
+            Fault::Reader { .. } => "slow reader",
+            Fault::Overtake { .. } => "classes reordered",
             Fault::DiskFull(_) => "disk full",
             Fault::DiskError(..) => "disk error",
             Fault::SyncError(..) => "failed sync",

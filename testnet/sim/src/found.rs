@@ -29,6 +29,11 @@ const ENTRIES: EntryBudget = EntryBudget {
     entries: 600,
     bytes: 600 * 512,
 };
+/// The same where a house floods: it takes several blocks.
+const FLOOD: EntryBudget = EntryBudget {
+    entries: 6_000,
+    bytes: 6_000 * 512,
+};
 /// Classes: name, processors, reference price. Most trade is in the first, none in the last.
 pub(crate) const CLASSES: [(&str, u32, u64); 3] =
     [("small", 1, 100), ("large", 4, 400), ("rare", 64, 6_400)];
@@ -112,9 +117,15 @@ fn policy(plan: &Plan) -> Policy {
             rule: plan.rule,
             switch_cost: Price(plan.switch_cost),
         },
-        entries: EntryBudgets {
-            member: ENTRIES,
-            user: ENTRIES,
+        entries: match plan.crowd {
+            true => EntryBudgets {
+                member: FLOOD,
+                user: FLOOD,
+            },
+            false => EntryBudgets {
+                member: ENTRIES,
+                user: ENTRIES,
+            },
         },
         ..policy
     }

@@ -7,6 +7,7 @@
 
 pub mod batch;
 pub mod check;
+pub mod class;
 pub mod cli;
 pub mod clock;
 pub mod cover;

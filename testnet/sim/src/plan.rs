@@ -2,6 +2,7 @@
 //!
 //! A plan is data. A failing one is shrunk by leaving parts of it out, and kept as a file.
 
+mod beside;
 mod draw;
 
 use crate::fault::Timed;
@@ -85,6 +86,9 @@ pub struct Plan {
     /// Whether some jobs keep their progress.
     #[serde(default)]
     pub progress: bool,
+    /// Whether a house floods in the calm, and another account hands in a few entries meanwhile.
+    #[serde(default)]
+    pub crowd: bool,
     /// Milliseconds of the world with faults and load.
     pub active_ms: u64,
     /// Milliseconds after that with neither, in which all must come to rest.
@@ -114,6 +118,7 @@ impl Plan {
             surcharge_ppm: 0,
             hires: false,
             progress: false,
+            crowd: false,
             active_ms: 40_000,
             calm_ms: 20_000,
             weather: Weather::FAIR,

@@ -3,7 +3,7 @@
 //! 1. Everything after the breach goes.
 //! 2. Liars go, one by one.
 //! 3. Faults go: halves, then quarters, down to single ones.
-//! 4. The weather clears, the users hire no more, and do less.
+//! 4. The weather clears, no house floods, the users hire no more, and do less.
 //!
 //! It ends when nothing more can go, or after a number of runs.
 
@@ -75,6 +75,8 @@ impl Shrinking {
         let plan = self.with(|plan| plan.hires = false);
         self.takes(plan);
         let plan = self.with(|plan| plan.progress = false);
+        self.takes(plan);
+        let plan = self.with(|plan| plan.crowd = false);
         self.takes(plan);
         for _ in 0..3 {
             let plan = self.with(|plan| plan.deed_ms *= 2);

@@ -14,7 +14,7 @@
 //!    not admit it after the block, so that validators no longer hold it as ready, or the block has
 //!    an excuse (see [`excuse`]).
 
-mod excuse;
+pub(super) mod excuse;
 
 use super::{Check, Fact, Sight};
 use crate::found::validator_key;
@@ -61,7 +61,7 @@ pub(crate) struct Inclusion {
 }
 
 /// The house and the free money of an account after a block.
-fn standing(state: &State, account: &AccountId) -> Option<Standing> {
+pub(super) fn standing(state: &State, account: &AccountId) -> Option<Standing> {
     let house = state.account(account)?.sponsor;
     let balance = state.balance(account);
     let owes = i64::try_from(balance.arrears.micros()).unwrap_or(i64::MAX);

@@ -63,7 +63,7 @@ impl Began {
 
 /// Longest time of a round of consensus: proposing and both steps of voting, growing by half a time
 /// per round.
-fn round_ms(policy: &Policy, round: u64) -> u64 {
+pub(super) fn round_ms(policy: &Policy, round: u64) -> u64 {
     const LONGEST_MS: u64 = 30_000;
     let vote = (policy.propose_timeout_ms / 2).max(250);
     let timer = |base: u64| (base + base / 2 * round).min(LONGEST_MS);

@@ -17,16 +17,12 @@
 //! take their intervals and a tenth at the most.
 
 use super::{Check, Sight};
-use crate::plan::Weather;
 use crate::world::World;
 use gridbay_protocol::genesis::Policy;
 use std::collections::VecDeque;
 
 /// Blocks that are looked at together.
 const WINDOW: usize = 20;
-/// Milliseconds from the beginning of the calm until validators that were apart, down or in a late
-/// round keep the pace.
-const SETTLED_MS: u64 = 8_000;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -42,12 +38,9 @@ pub(crate) struct LongRun {
     steady: usize,
 }
 
-/// Whether nothing keeps validators from their pace: no liar, and fair weather without faults, from
-/// the beginning on or for a while.
+/// Whether nothing keeps validators from their pace: no liar, and the world is settled.
 fn is_well(world: &World) -> bool {
-    let plan = &world.plan;
-    let fair = plan.faults.is_empty() && plan.weather == Weather::FAIR;
-    plan.liars.is_empty() && (fair || world.now >= plan.active_ms + SETTLED_MS)
+    world.plan.liars.is_empty() && world.is_settled()
 }
 
 impl LongRun {

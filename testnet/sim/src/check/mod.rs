@@ -34,6 +34,7 @@ mod i19_keys;
 mod i19_members;
 mod i20_progress;
 mod i21_relays;
+mod i22_fair;
 pub mod judge;
 mod naive;
 mod pools;
@@ -70,6 +71,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i19_keys::Keys>::default(),
         Box::<i20_progress::Progress>::default(),
         Box::<i21_relays::Relays>::default(),
+        Box::<i22_fair::Fair>::default(),
     ];
     all.extend(ways::checks());
     // By their numbers; who is first to object is named.

@@ -4,6 +4,8 @@ use super::Fact;
 use crate::world::World;
 use gridbay_core::effect::Effect;
 use gridbay_protocol::ids::BlockId;
+use gridbay_protocol::stage::Authentic;
+use std::sync::Arc;
 
 /// Something that happened, as checkers see it. Effects of liars are shown as well: look at
 /// [`crate::world::Machine::is_honest`].
@@ -21,6 +23,13 @@ pub enum Sight<'a> {
     /// An honest node decided a height that no honest node had decided before. Comes once for every
     /// height, in order, before the [`Sight::Decided`] of that node.
     Block(&'a Fact),
+    /// A user without a node hands in an entry at one whose ledger admits it at its next height.
+    Handed {
+        /// The node.
+        node: usize,
+        /// The entry.
+        entry: &'a Arc<Authentic>,
+    },
     /// A node says that a block was decided and is durable.
     Decided {
         /// The node.
@@ -55,7 +64,7 @@ pub enum Sight<'a> {
 
 /// An invariant that looks for its own breach.
 pub trait Check {
-    /// Its id: `I1` to `I21`.
+    /// Its id: `I1` to `I22`.
     fn id(&self) -> &'static str;
     /// Looks at an event.
     ///

@@ -119,6 +119,17 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("Market", MARKET),
 ];
 
+/// Faults of streams and inboxes, and what comes of them: by the names under which they are counted.
+pub const FAULTS: &[&str] = &[
+    "classes reordered",
+    "message held",
+    "message read slowly",
+    "message that overtakes",
+    "message without room",
+    "slow reader",
+    "stalled stream",
+];
+
 /// Deeds of users, by the names under which they are counted.
 pub const DEEDS: &[&str] = &[
     "account closed",
@@ -137,6 +148,8 @@ pub const DEEDS: &[&str] = &[
     "claim",
     "contract closed",
     "drain",
+    "entry in a flood",
+    "flood",
     "hire",
     "hires by hand",
     "hoard of offers",

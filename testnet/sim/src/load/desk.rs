@@ -2,6 +2,7 @@
 
 use super::Load;
 use super::key::Key;
+use crate::check::Sight;
 use crate::found::node_key;
 use crate::world::World;
 use gridbay_core::input::Input;
@@ -9,11 +10,12 @@ use gridbay_host::message::HostMessage;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId};
+use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
 
 /// Transport key of somebody whom no node knows.
-const STRANGER: usize = 1_000;
+pub(super) const STRANGER: usize = 1_000;
 /// Heights for which an entry may wait; a few more tell equal ones apart.
 const WAIT: u64 = 20;
 /// Entries remembered for those who send things twice.
@@ -111,25 +113,35 @@ impl World {
     }
     /// Sends entries to a node, and notes what its ledger says of them.
     pub(super) fn hand_in(&mut self, to: usize, entries: Vec<SignedEntry>) {
+        self.hand_in_as(node_key(STRANGER), to, entries);
+    }
+    /// As [`World::hand_in`], as a stranger with this transport key.
+    pub(super) fn hand_in_as(&mut self, from: PublicKey, to: usize, entries: Vec<SignedEntry>) {
         let Some(core) = self.machines[to].core.as_ref() else {
             return;
         };
         let state = core.state();
+        let mut admitted = Vec::new();
         for entry in &entries {
             let formed = WellFormed::check(&state.network(), entry.clone());
             let authentic = formed.expect("users write well-formed entries");
             let authentic = authentic.authenticate();
             let authentic = Arc::new(authentic.expect("users sign with the key they name"));
-            if let Err(refusal) = state.admit(&authentic) {
-                self.cover.refusal(&refusal);
-                self.load.promises.note(authentic.id(), &refusal);
+            match state.admit(&authentic) {
+                Ok(_) => admitted.push(authentic),
+                Err(refusal) => {
+                    self.cover.refusal(&refusal);
+                    self.load.promises.note(authentic.id(), &refusal);
+                }
             }
             if self.load.handed.len() == HANDED {
                 self.load.handed.remove(0);
             }
             self.load.handed.push(entry.clone());
         }
-        let from = node_key(STRANGER);
+        for entry in &admitted {
+            self.show(&Sight::Handed { node: to, entry });
+        }
         let bytes = HostMessage::Entries(entries).encode();
         let after = self.load.rng.range(1, 20);
         self.input(to, after, Input::Host { from, bytes });

@@ -6,7 +6,8 @@
 //! 2. Owners of nodes give commands to their node. Others have an account and no node: they sign
 //!    entries and hand them to a validator as strangers (`desk`).
 //! 3. A deed that is due at a certain time after another is an errand.
-//! 4. An entry that was refused for good must never take effect (`promise`).
+//! 4. In some worlds a house floods when all else is calm (`crowd`).
+//! 5. An entry that was refused for good must never take effect (`promise`).
 
 mod appellant;
 mod ausubel;
@@ -15,6 +16,7 @@ mod buyer;
 mod client;
 mod clumsy;
 mod contract;
+mod crowd;
 mod deadline;
 mod desk;
 mod errand;

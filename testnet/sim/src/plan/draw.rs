@@ -1,6 +1,6 @@
 //! The plan of a seed, by chance: every kind of draw has a stream of its own.
 
-use super::{Bank, Lying, Plan, Weather};
+use super::{Bank, Lying, Plan, Weather, beside};
 use crate::fault::{Cut, Fault, Leaves, Timed};
 use crate::liar::LIES;
 use crate::rng::Rng;
@@ -11,6 +11,8 @@ const TROUBLE_MS: u64 = 3_000;
 /// The stream of liars that came later. The name leaves those seeds alone by which planted faults
 /// were found.
 const BESIDE: &str = "liars beside";
+/// The stream of floods.
+const CROWD: &str = "crowd";
 
 impl Plan {
     /// The plan of a seed: swarm testing, every seed switches each kind of fault on or off.
@@ -35,9 +37,13 @@ impl Plan {
         plan.hires = Rng::new(seed, "hirers").chance(200_000);
         // Likewise.
         plan.progress = Rng::new(seed, "progress").chance(200_000);
+        // Likewise, in one of some seven.
+        plan.crowd = Rng::new(seed, CROWD).chance(150_000);
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
         plan.liars.extend(draw_beside(&plan));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
+        plan.faults.extend(beside::draw(&plan));
+        plan.faults.sort_by_key(|timed| timed.at);
         plan
     }
 }

@@ -1,6 +1,7 @@
 //! One node's computer: its disk and clock, the things that outlive the node's process, and the
 //! process itself.
 
+use super::reading::Reader;
 use crate::clock::Clock;
 use crate::found::{account_key, chain, node_key, provider, terms, validator_key};
 use crate::liar::Lie;
@@ -75,6 +76,8 @@ pub struct Machine {
     pub(crate) wake: Option<u64>,
     pub(crate) paused_until: u64,
     pub(crate) lag_ms: u64,
+    /// How it reads, if slowly.
+    pub(crate) reader: Option<Reader>,
     /// Effects after which the process ends, and what its disk keeps then.
     pub(crate) doomed: Option<(u64, crate::fault::Leaves)>,
     /// Whether its disk has been empty since its process ended, or has never had one.
@@ -97,6 +100,7 @@ impl Machine {
             wake: None,
             paused_until: 0,
             lag_ms: 0,
+            reader: None,
             doomed: None,
             fresh: true,
             disk_broken: false,

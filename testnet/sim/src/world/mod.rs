@@ -12,6 +12,7 @@
 mod act;
 mod copies;
 mod hints;
+mod inbox;
 mod jobs;
 pub(crate) mod machine;
 mod net;
@@ -19,6 +20,8 @@ mod perform;
 mod progress;
 mod questions;
 mod queue;
+mod reading;
+mod streams;
 mod trouble;
 mod ways;
 
@@ -49,6 +52,10 @@ const MEMORY: usize = 1 << 17;
 /// busiest worlds have. Beyond that somebody answers answers.
 const EVENTS: u64 = 100_000;
 const EVENTS_PER_S: u64 = 20_000;
+
+/// Milliseconds from the beginning of the calm until validators that were apart, down or in a late
+/// round keep the pace.
+pub const SETTLED_MS: u64 = 8_000;
 
 /// See the module.
 pub struct World {
@@ -137,6 +144,12 @@ impl World {
     pub fn honest(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.machines.len()).filter(|n| self.machines[*n].is_honest())
     }
+    /// Whether nothing keeps messages from honest nodes, or these from their pace: fair weather
+    /// without faults, from the beginning on or for a while.
+    pub fn is_settled(&self) -> bool {
+        let fair = self.plan.faults.is_empty() && self.plan.weather == Weather::FAIR;
+        fair || self.now >= self.plan.active_ms + SETTLED_MS
+    }
     /// Whether faults and load have ended.
     pub fn is_calm(&self) -> bool {
         self.now >= self.plan.active_ms
@@ -209,7 +222,7 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Input { node, life, input } => self.give(node, life, input),
+            Event::Input { node, life, input } => self.arrive(node, life, input),
             Event::Wake { node, life } => {
                 let machine = &mut self.machines[node];
                 if machine.life == life && machine.wake == Some(self.now) {
@@ -226,6 +239,9 @@ impl World {
             }
             Event::Unanswered(question) => self.unanswered(question),
             Event::Links => self.review_links(),
+            Event::Flow(from, to) => self.flow((from, to)),
+            Event::Read { node, until } => self.read(node, until),
+            Event::Crowd(turn) => self.crowd(turn),
             Event::Retry(node) => self.retry(node),
             Event::Deed => self.deed(),
             Event::Whim(node) => self.whim(node),
@@ -242,7 +258,9 @@ impl World {
     fn calm_down(&mut self) {
         self.net.weather = Weather::FAIR;
         self.net.cut = None;
+        self.flow_all();
         for n in 0..self.machines.len() {
+            self.read_all(n);
             let machine = &mut self.machines[n];
             machine.clock.skew_ms = 0;
             machine.lag_ms = 0;
@@ -252,6 +270,9 @@ impl World {
             self.start(n);
         }
         self.review_links();
+        if self.plan.crowd {
+            self.crowd_comes(0, SETTLED_MS);
+        }
     }
 }
 
@@ -259,5 +280,9 @@ impl World {
     /// A user does something again after some milliseconds.
     pub(crate) fn again(&mut self, after: u64) {
         self.queue.push(self.now + after, Event::Deed);
+    }
+    /// A crowd comes after some milliseconds, for the time of this number.
+    pub(crate) fn crowd_comes(&mut self, turn: u64, after: u64) {
+        self.queue.push(self.now + after, Event::Crowd(turn));
     }
 }

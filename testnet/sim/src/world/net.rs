@@ -1,5 +1,6 @@
 //! The network between the nodes: the paths between them, and the fate of each message.
 
+use super::streams::Streams;
 use crate::fault::Cut;
 use crate::plan::Weather;
 use crate::rng::Rng;
@@ -10,6 +11,7 @@ use std::collections::BTreeSet;
 pub(crate) struct Net {
     pub(crate) weather: Weather,
     pub(crate) cut: Option<Cut>,
+    pub(super) streams: Streams,
     nodes: usize,
     rng: Rng,
     /// Pairs of nodes, the lower first, that know that they are connected.
@@ -21,6 +23,7 @@ impl Net {
         Net {
             weather,
             cut: None,
+            streams: Streams::default(),
             nodes,
             rng: Rng::new(seed, "net"),
             links: BTreeSet::new(),

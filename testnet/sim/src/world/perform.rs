@@ -109,14 +109,17 @@ impl World {
     }
     /// Sends an input through the network.
     fn carry(&mut self, from: usize, to: usize, input: Input) {
+        let Some(input) = self.hold((from, to), input) else {
+            return;
+        };
         let lag = self.machines[from].lag_ms + self.machines[to].lag_ms;
         match self.net.fate(from, to) {
             [Some(one), Some(two)] => {
                 self.cover.count("message twice");
-                self.input(to, lag + two, input.clone());
-                self.input(to, lag + one, input);
+                self.send((from, to), lag + two, input.clone());
+                self.send((from, to), lag + one, input);
             }
-            [Some(one), None] => self.input(to, lag + one, input),
+            [Some(one), None] => self.send((from, to), lag + one, input),
             _ => self.cover.count("message lost"),
         }
     }

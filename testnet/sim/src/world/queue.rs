@@ -24,6 +24,12 @@ pub(crate) enum Event {
     Unanswered(u64),
     /// The connections between nodes are looked at again.
     Links,
+    /// A direction between two nodes that stalled may go on.
+    Flow(usize, usize),
+    /// A node that reads slowly takes a message.
+    Read { node: usize, until: u64 },
+    /// A house floods while the network is calm, for the time of this number.
+    Crowd(u64),
     /// A node whose program ended by a fault of its disk tries again.
     Retry(usize),
     /// A user does something.

@@ -43,6 +43,9 @@ impl World {
             Fault::Skew(node, ms) => self.machines[node].clock.skew_ms = ms,
             Fault::Pause(node, ms) => self.machines[node].paused_until = self.now + ms,
             Fault::Slow(node, ms) => self.machines[node].lag_ms = ms,
+            Fault::Stall { from, to, ms } => self.stall((from, to), ms),
+            Fault::Reader { node, per_s, ms } => self.read_slowly(node, per_s, ms),
+            Fault::Overtake { between, late, ms } => self.overtake(between, late, ms),
             Fault::DiskFull(node) => self.hurt(node, FaultPlan::full_after(0)),
             Fault::DiskError(node, before) => self.hurt(
                 node,
@@ -78,6 +81,7 @@ impl World {
             Leaves::Some => machine.disk.crash_torn(|n| rng.below(n)),
             Leaves::All => machine.disk.crash(|unsynced| unsynced),
         }
+        self.forget_unread(node);
         self.trace.note(self.now, "down");
         self.show(&Sight::Down { node });
         self.review_links();

@@ -13,7 +13,12 @@ const HIRES: u64 = 8;
 const PROGRESS: u64 = 7;
 
 /// Deeds that take more worlds.
-const LATE: [&str; 2] = ["account closed", "contract closed"];
+const LATE: [&str; 4] = [
+    "account closed",
+    "contract closed",
+    "entry in a flood",
+    "flood",
+];
 
 /// A calm plan somewhat shorter than usual: long enough to count.
 fn short(seed: u64) -> Plan {

@@ -7,3 +7,4 @@ mod liars;
 mod pace;
 mod regressions;
 mod secrecy;
+mod streams;

@@ -26,22 +26,22 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// An account after a block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
+pub(in crate::check) struct Standing {
     /// The member that answers for it.
-    pub(super) house: AccountId,
+    pub(in crate::check) house: AccountId,
     /// The money of its own that it can pay.
-    pub(super) free: i64,
+    pub(in crate::check) free: i64,
 }
 
 /// A block, what it did, and what came of it.
-pub(super) struct Made<'a> {
-    pub(super) entries: &'a [SignedEntry],
-    pub(super) effects: &'a [Effect],
+pub(in crate::check) struct Made<'a> {
+    pub(in crate::check) entries: &'a [SignedEntry],
+    pub(in crate::check) effects: &'a [Effect],
     /// Accounts after it; `None` if nobody can tell.
-    pub(super) after: &'a dyn Fn(&AccountId) -> Option<Standing>,
+    pub(in crate::check) after: &'a dyn Fn(&AccountId) -> Option<Standing>,
     /// Whether no epoch ends with it, and entries were so few that all honest mempools hold the
     /// same.
-    pub(super) quiet: bool,
+    pub(in crate::check) quiet: bool,
 }
 
 /// The keys that an entry names for an account.
@@ -80,7 +80,7 @@ fn count(of: impl Iterator<Item = AccountId>) -> (BTreeMap<AccountId, usize>, us
 
 impl Made<'_> {
     /// Whether the block may leave the entry out, as far as this can tell.
-    pub(super) fn excuses(&self, entry: &Entry) -> bool {
+    pub(in crate::check) fn excuses(&self, entry: &Entry) -> bool {
         (self.is_full() && self.is_fair_to(&entry.account))
             || self.takes_a_key_of(entry)
             || self.may_stand_in_the_way(entry)
