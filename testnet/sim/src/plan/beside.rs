@@ -6,7 +6,7 @@ use crate::fault::{Fault, Timed};
 use crate::rng::Rng;
 
 /// The stream.
-const STREAM: &str = "faults beside";
+const STREAM: &str = "waiting";
 /// Worlds with such faults, of a million.
 const WORLDS: u64 = 200_000;
 /// Of these, the worlds with a kind of them.

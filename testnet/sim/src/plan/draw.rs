@@ -12,7 +12,7 @@ const TROUBLE_MS: u64 = 3_000;
 /// were found.
 const BESIDE: &str = "liars beside";
 /// The stream of floods.
-const CROWD: &str = "crowd";
+const CROWD: &str = "waves";
 
 impl Plan {
     /// The plan of a seed: swarm testing, every seed switches each kind of fault on or off.
