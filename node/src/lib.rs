@@ -59,4 +59,4 @@ pub mod ui;
 mod web;
 
 pub use routes::router;
-pub use web::pages;
+pub use web::{chart, pages};

@@ -10,21 +10,21 @@ const WHOLE: u32 = 10_000;
 
 /// A place on a side, in hundredths of a per cent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place(u32);
+pub struct Place(u32);
 
 impl Place {
     /// Of so much of the side's whole; beyond it, the side's end.
-    pub(super) fn of(part: u64, whole: u64) -> Place {
+    pub fn of(part: u64, whole: u64) -> Place {
         let wide = u128::from(part) * u128::from(WHOLE);
         let place = wide.checked_div(u128::from(whole)).unwrap_or(0);
         Place(u32::try_from(place).unwrap_or(WHOLE).min(WHOLE))
     }
     /// The same, counted from the other end.
-    pub(super) fn opposite(self) -> Place {
+    pub fn opposite(self) -> Place {
         Place(WHOLE - self.0)
     }
     /// From here to a place further on.
-    pub(super) fn to(self, end: Place) -> Place {
+    pub fn to(self, end: Place) -> Place {
         Place(end.0.saturating_sub(self.0))
     }
 }
@@ -40,14 +40,14 @@ impl fmt::Display for Place {
 
 /// A side that begins at zero and is divided into round steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Scale {
+pub struct Scale {
     step: u64,
     steps: u64,
 }
 
 impl Scale {
     /// The shortest that reaches `greatest` in at most `most` steps.
-    pub(super) fn of(greatest: u64, most: u64) -> Scale {
+    pub fn of(greatest: u64, most: u64) -> Scale {
         let (greatest, most) = (greatest.max(1), most.max(1));
         let mut unit = 1u64;
         loop {
@@ -62,31 +62,31 @@ impl Scale {
         }
     }
     /// Its end.
-    pub(super) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.step.saturating_mul(self.steps)
     }
     /// Zero and the end of each step.
-    pub(super) fn marks(&self) -> impl Iterator<Item = u64> {
+    pub fn marks(&self) -> impl Iterator<Item = u64> {
         let Scale { step, steps } = *self;
         (0..=steps).map(move |n| step.saturating_mul(n))
     }
     /// The place of a value.
-    pub(super) fn place(&self, value: u64) -> Place {
+    pub fn place(&self, value: u64) -> Place {
         Place::of(value, self.end())
     }
     /// The same from the top.
-    pub(super) fn height(&self, value: u64) -> Place {
+    pub fn height(&self, value: u64) -> Place {
         self.place(value).opposite()
     }
 }
 
 /// A chart; `says` is its result in a sentence, for those who do not see it.
-pub(super) fn chart(says: &str, body: &Markup) -> Markup {
+pub fn chart(says: &str, body: &Markup) -> Markup {
     html! { div.chart { svg role="img" aria-label=(says) { (body) } } }
 }
 
 /// Lines across the chart, each with its value at the left.
-pub(super) fn grid(scale: &Scale, name: impl Fn(u64) -> String) -> Markup {
+pub fn grid(scale: &Scale, name: impl Fn(u64) -> String) -> Markup {
     html! {
         @for mark in scale.marks() {
             @let at = scale.height(mark);
@@ -97,7 +97,7 @@ pub(super) fn grid(scale: &Scale, name: impl Fn(u64) -> String) -> Markup {
 }
 
 /// The inner SVG for lines.
-pub(super) fn stretched(lines: &Markup) -> Markup {
+pub fn stretched(lines: &Markup) -> Markup {
     html! {
         svg viewBox="0 0 100 100" preserveAspectRatio="none" x="0" y="0" width="100%" height="100%"
             overflow="visible" { (lines) }
@@ -105,12 +105,12 @@ pub(super) fn stretched(lines: &Markup) -> Markup {
 }
 
 /// A word below the chart; `class` may be `opt`, for one that a phone has no room for.
-pub(super) fn below(at: Place, word: &str, class: &str) -> Markup {
+pub fn below(at: Place, word: &str, class: &str) -> Markup {
     html! { text class={ "x " (class) } x={ (at) "%" } y="100%" dy="20" { (word) } }
 }
 
 /// A round point.
-pub(super) fn point(class: &str, at: Place, height: Place) -> Markup {
+pub fn point(class: &str, at: Place, height: Place) -> Markup {
     html! { path class={ "point " (class) } d={ "M" (at) " " (height) "h.01" } {} }
 }
 

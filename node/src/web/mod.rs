@@ -13,7 +13,7 @@
 
 mod assets;
 mod auctions;
-mod chart;
+pub mod chart;
 mod clock;
 mod command;
 mod contracts;

@@ -1,11 +1,14 @@
 //! `bench`: figures.
 
+mod ledger;
+
 use super::runtime::program;
 use crate::appliance::{Image, fleet};
-use crate::bench::{crowd, hostile, leases, ledger, network, orders, put, setup};
+use crate::bench::{crowd, hostile, leases, network, orders, put, setup};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use gridbay_node::cli::Pace;
+use ledger::LedgerArgs;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -132,48 +135,6 @@ pub(super) struct NetworkArgs {
     /// Fail if a figure misses its bar
     #[arg(long)]
     check: bool,
-}
-
-/// Payments through the API of every validator, in steps up to what the ledger carries
-#[derive(Debug, Args)]
-pub(super) struct LedgerArgs {
-    /// Form of the output
-    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
-    format: Format,
-    /// Validators
-    #[arg(short = 'n', long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
-    validators: u16,
-    /// Payments a second of steps in which nobody waits for answers
-    #[arg(
-        long,
-        value_name = "RATE,...",
-        value_delimiter = ',',
-        default_values_t = [250, 500, 1_000, 2_000, 4_000],
-        value_parser = clap::value_parser!(u64).range(1..=100_000)
-    )]
-    rates: Vec<u64>,
-    /// Clients of steps in which each waits for its answer, over all nodes; then without the others
-    #[arg(
-        long,
-        value_name = "CLIENTS,...",
-        value_delimiter = ',',
-        conflicts_with = "rates",
-        value_parser = clap::value_parser!(u16).range(1..=4_096)
-    )]
-    clients: Vec<u16>,
-    /// Payments in a request
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
-    list: u16,
-    /// Milliseconds between blocks, as `gridbay found --block-ms` founds it
-    #[arg(long, value_name = "MS", default_value_t = 250,
-        value_parser = clap::value_parser!(u64).range(100..=60_000))]
-    block_ms: u64,
-    /// Seconds of each step
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
-    seconds: u64,
-    /// Leave the run's folder, with logs and ledgers, in place
-    #[arg(long)]
-    keep: bool,
 }
 
 /// Many nodes on this machine: converging, an advert, memory, idle CPU
@@ -344,28 +305,6 @@ impl HostileArgs {
             keep: self.keep,
         };
         let figures = hostile::run(options, &Progress::new()).await?;
-        self.format.show(&figures.table(), &figures)?;
-        Ok(verdict(&figures.problems()))
-    }
-}
-
-impl LedgerArgs {
-    async fn run(self) -> anyhow::Result<ExitCode> {
-        let clients: Vec<usize> = self.clients.iter().map(|n| usize::from(*n)).collect();
-        let options = ledger::Options {
-            program: program()?,
-            validators: self.validators.into(),
-            rates: match clients.is_empty() {
-                true => self.rates,
-                false => Vec::new(),
-            },
-            clients,
-            list: self.list.into(),
-            block_ms: self.block_ms,
-            time: Duration::from_secs(self.seconds),
-            keep: self.keep,
-        };
-        let figures = ledger::run(options, &Progress::new()).await?;
         self.format.show(&figures.table(), &figures)?;
         Ok(verdict(&figures.problems()))
     }

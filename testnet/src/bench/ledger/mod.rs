@@ -10,6 +10,7 @@
 //! 4. At the end every node's ledger has at the receiver's account what was acknowledged, to the
 //!    micro-credit; of what failed with an unknown end it may have more.
 
+mod curve;
 mod decisions;
 pub(crate) mod load;
 mod machine;
@@ -18,6 +19,7 @@ use crate::network::plan::Plan;
 use crate::network::{Network, Node, RunFolder};
 use crate::say::Progress;
 use anyhow::{Context as _, ensure};
+pub(crate) use curve::curve;
 use gridbay_node::api::types::Balance;
 use gridbay_node::ui::Table;
 use load::{Pay, Step};
@@ -130,6 +132,7 @@ impl Figures {
         );
         format!("{}\n{limit}", table.render().trim_end())
     }
+
     /// Why the figures do not count; empty if they do.
     pub(crate) fn problems(&self) -> Vec<String> {
         let most = self.acknowledged + self.unknown;
@@ -227,14 +230,8 @@ async fn arrived(nodes: &[&Node], to: &Balance, wanted: i64) -> anyhow::Result<V
 mod tests {
     use super::*;
 
-    #[test]
-    fn money_that_did_not_arrive_everywhere_is_a_problem() {
-        let step = Step {
-            load: "4 clients".to_owned(),
-            per_second: 100,
-            ..Step::default()
-        };
-        let mut figures = Figures {
+    pub(super) fn figures(steps: Vec<Step>) -> Figures {
+        Figures {
             validators: 4,
             block_ms: 250,
             payments_per_s: 100,
@@ -242,12 +239,21 @@ mod tests {
             share: 0.1,
             p50_ms: 250,
             p95_ms: 400,
-            steps: vec![step],
-            machine: Machine::default(),
+            steps,
+            machine: Machine {
+                cores: 2,
+                checks_per_core: 8_000,
+                ..Machine::default()
+            },
             acknowledged: 1_000,
             unknown: 10,
             arrived: vec![1_000, 1_010],
-        };
+        }
+    }
+
+    #[test]
+    fn money_that_did_not_arrive_everywhere_is_a_problem() {
+        let mut figures = figures(vec![Step::default()]);
         assert!(figures.problems().is_empty());
         assert!(figures.table().contains("10 % of the 1000"));
         figures.arrived = vec![1_000, 999, 1_011];

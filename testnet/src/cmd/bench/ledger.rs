@@ -1,0 +1,82 @@
+//! `bench ledger`.
+
+use super::{Format, verdict};
+use crate::bench::ledger;
+use crate::cmd::runtime::program;
+use crate::say::Progress;
+use anyhow::Context as _;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Payments through the API of every validator, in steps up to what the ledger carries
+#[derive(Debug, Args)]
+pub(in crate::cmd) struct LedgerArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Validators
+    #[arg(short = 'n', long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
+    validators: u16,
+    /// Payments a second of steps in which nobody waits for answers
+    #[arg(
+        long,
+        value_name = "RATE,...",
+        value_delimiter = ',',
+        default_values_t = [250, 500, 1_000, 2_000, 4_000],
+        value_parser = clap::value_parser!(u64).range(1..=100_000)
+    )]
+    rates: Vec<u64>,
+    /// Clients of steps in which each waits for its answer, over all nodes; then without the others
+    #[arg(
+        long,
+        value_name = "CLIENTS,...",
+        value_delimiter = ',',
+        conflicts_with = "rates",
+        value_parser = clap::value_parser!(u16).range(1..=4_096)
+    )]
+    clients: Vec<u16>,
+    /// Payments in a request
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
+    list: u16,
+    /// Milliseconds between blocks, as `gridbay found --block-ms` founds it
+    #[arg(long, value_name = "MS", default_value_t = 250,
+        value_parser = clap::value_parser!(u64).range(100..=60_000))]
+    block_ms: u64,
+    /// Seconds of each step
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    seconds: u64,
+    /// Write the curve of the steps, times over payments a second, as a picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Leave the run's folder, with logs and ledgers, in place
+    #[arg(long)]
+    keep: bool,
+}
+
+impl LedgerArgs {
+    pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
+        let clients: Vec<usize> = self.clients.iter().map(|n| usize::from(*n)).collect();
+        let options = ledger::Options {
+            program: program()?,
+            validators: self.validators.into(),
+            rates: match clients.is_empty() {
+                true => self.rates,
+                false => Vec::new(),
+            },
+            clients,
+            list: self.list.into(),
+            block_ms: self.block_ms,
+            time: Duration::from_secs(self.seconds),
+            keep: self.keep,
+        };
+        let figures = ledger::run(options, &Progress::new()).await?;
+        self.format.show(&figures.table(), &figures)?;
+        if let Some(file) = &self.svg {
+            let written = std::fs::write(file, ledger::curve(&figures));
+            written.with_context(|| file.display().to_string())?;
+        }
+        Ok(verdict(&figures.problems()))
+    }
+}
