@@ -38,6 +38,7 @@ mod reveals;
 mod rows;
 mod serving;
 mod snapshots;
+mod stages;
 mod strangers;
 mod suggested;
 mod trouble;
@@ -49,4 +50,5 @@ pub use host::{
 };
 pub use index::HistoryItem;
 pub use mempool::MempoolRefusal;
+pub use stages::{Stage, Stages, Stopwatch};
 pub use trouble::Trouble;

@@ -33,7 +33,8 @@ use crate::shelf::Shelf;
 use crate::signer::{ENTRY_HEIGHTS, Signer};
 use crate::wallet;
 use crate::withheld::Withheld;
-use gridbay_host::{Fault, Host, HostEffect, HostInput, MempoolRefusal, Received};
+use gridbay_host::message::HostMessage;
+use gridbay_host::{Fault, Host, HostEffect, HostInput, MempoolRefusal, Received, Stage, Stages};
 use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -131,6 +132,10 @@ impl Core {
     /// The ledger's state.
     pub fn state(&self) -> &State {
         self.host.state()
+    }
+    /// Times the stages of the ledger from now on.
+    pub fn measure(&mut self, stages: Stages) {
+        self.host.measure(stages);
     }
     /// The ledger's host.
     pub fn host(&self) -> &Host {
@@ -278,6 +283,11 @@ impl Core {
         effects.extend(wake.map(Effect::WakeAt));
     }
 
+    fn encoded(&self, message: &HostMessage) -> Vec<u8> {
+        let encode = || message.encode();
+        self.host.stages().time(Stage::Encode, encode)
+    }
+
     /// Feeds the host and carries out what it asks for.
     pub(crate) fn feed(
         &mut self,
@@ -294,12 +304,12 @@ impl Core {
         for effect in done {
             match effect {
                 HostEffect::Broadcast(message) => effects.push(Effect::Broadcast {
-                    bytes: message.encode(),
+                    bytes: self.encoded(&message),
                 }),
                 HostEffect::Send { to, message } => {
                     effects.push(Effect::Send {
                         to,
-                        bytes: message.encode(),
+                        bytes: self.encoded(&message),
                     });
                 }
                 HostEffect::WakeAt(at) => self.wake_host = Some(at),

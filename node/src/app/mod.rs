@@ -20,6 +20,7 @@ mod opening;
 mod program;
 mod relaying;
 mod sparing;
+mod timed;
 mod unwritten;
 
 pub use program::{run_until_signal, start_log};
@@ -410,6 +411,7 @@ fn prepare(
         let (program, folder) = (solver.program.clone(), path.join("solver"));
         Arc::new(Solver::new(program, folder, solver.time))
     });
+    let meters = Arc::new(Meters::default());
     let mut opening = Opening {
         home: config.home.clone(),
         keys: Arc::clone(keys),
@@ -417,6 +419,7 @@ fn prepare(
         orders: OrderStore::open(path.join("orders"), config.limits.output)?,
         jobs: machine.jobs(path.join("sales"), config.longest_grace)?,
         provider,
+        stages: meters.stopwatch(),
     };
     let parts = opening.open().context("cannot open the ledger")?;
     let tools = Tools {
@@ -437,7 +440,7 @@ fn prepare(
         runtime: tokio::runtime::Handle::current(),
         reopen: Some(Box::new(opening)),
         solver,
-        meters: Arc::new(Meters::default()),
+        meters,
         join: invitation.map(|invitation| founding::join_command(invitation, keys)),
     };
     Ok(Prepared {

@@ -7,6 +7,7 @@
 //! 1. after a failed sync, the file concerned is copied, synced and put in place of the old one;
 //! 2. every file is synced.
 
+use super::timed::Timed;
 use super::unwritten::Unwritten;
 use crate::body::BodyError;
 use crate::body::halt::Reopen;
@@ -18,7 +19,7 @@ use crate::store::orders::{OrderStore, private_folder};
 use gridbay_core::Parts;
 use gridbay_core::provider::ProviderTerms;
 use gridbay_host::disk::{Disk, DiskError, RealDisk};
-use gridbay_host::{Fault, Host, HostConfig};
+use gridbay_host::{Fault, Host, HostConfig, Stages};
 use gridbay_protocol::beacon::{CHAIN_STEPS, Chain};
 use gridbay_protocol::genesis::Genesis;
 use std::fs::{self, File, OpenOptions};
@@ -41,6 +42,8 @@ pub(super) struct Opening {
     pub(super) orders: OrderStore,
     pub(super) jobs: Jobs,
     pub(super) provider: Option<ProviderTerms>,
+    /// Times the disk of the ledger.
+    pub(super) stages: Stages,
 }
 
 impl Opening {
@@ -71,8 +74,11 @@ impl Reopen for Opening {
         let ledger = self.ledger();
         private_folder(&ledger).map_err(|e| disk("make", &ledger.to_string_lossy(), e))?;
         sync_all(&ledger).map_err(|e| disk("sync", &ledger.to_string_lossy(), e))?;
-        let real = RealDisk::open(&ledger).map_err(Fault::Disk)?;
-        self.parts(Box::new(real), Some(ledger.join("index")))
+        let disk = Timed {
+            disk: RealDisk::open(&ledger).map_err(Fault::Disk)?,
+            stages: self.stages.clone(),
+        };
+        self.parts(Box::new(disk), Some(ledger.join("index")))
     }
 
     fn look(&mut self) -> Result<Parts, BodyError> {

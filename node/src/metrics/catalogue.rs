@@ -43,6 +43,7 @@ gridbay_ledger_escrow_credits gauge Locked for orders.
 gridbay_ledger_height gauge Height of the last block.
 gridbay_ledger_minted_credits gauge Money minted.
 gridbay_ledger_pool_entries gauge Entries that wait for a block.
+gridbay_ledger_stage_seconds_total counter Processor time of the core's thread for the ledger, by stage.
 gridbay_ledger_validators gauge Validators of the network.
 gridbay_ledger_validators_reached gauge Validators that are connected, this node among them if it is one.
 gridbay_market_leases gauge Running leases.

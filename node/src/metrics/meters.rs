@@ -5,10 +5,13 @@ use super::hosted::Hosted;
 use super::orders::Orders;
 use super::payments::Payments;
 use super::requests::Requests;
+use super::stages::StageTimes;
 use super::text::Text;
 use crate::trace::RunLog;
 use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::input::Input;
+use gridbay_host::Stages;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Counts and times of one run of the node.
@@ -19,6 +22,7 @@ pub struct Meters {
     pub(super) orders: Orders,
     pub(super) payments: Payments,
     pub(super) requests: Requests,
+    pub(super) stages: StageTimes,
     /// News of others' jobs for traces.
     pub(crate) runs: RunLog,
 }
@@ -32,6 +36,12 @@ pub(super) struct Names {
 }
 
 impl Meters {
+    /// Times stages of the ledger's work, to be told among the rest.
+    pub(crate) fn stopwatch(self: &Arc<Meters>) -> Stages {
+        let this: Arc<Meters> = Arc::clone(self);
+        Stages::by(this)
+    }
+
     /// A step of the core took so long and ended at a time; since then the last block has this
     /// height and ledger time.
     pub(crate) fn stepped(&self, took: Duration, now_ms: u64, head: (u64, u64)) {
@@ -69,5 +79,6 @@ impl Meters {
         self.orders.metrics(text, &names.ends);
         self.payments.metrics(text);
         self.requests.metrics(text);
+        self.stages.metrics(text);
     }
 }

@@ -20,6 +20,7 @@ mod payments;
 mod process;
 mod requests;
 pub(crate) mod routes;
+mod stages;
 mod text;
 
 #[cfg(test)]

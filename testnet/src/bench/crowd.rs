@@ -249,12 +249,17 @@ async fn known(node: &Node) -> usize {
 
 /// CPU that these nodes together have used since they began.
 pub(super) fn used<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> anyhow::Result<Duration> {
-    let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)?.unwrap_or(100) as u64;
     let mut ticks = 0;
     for node in nodes {
         let used = node.process().and_then(Process::ticks);
         ticks += used.with_context(|| format!("{} is gone", node.name))?;
     }
+    in_time(ticks)
+}
+
+/// The time of so many clock ticks.
+pub(super) fn in_time(ticks: u64) -> anyhow::Result<Duration> {
+    let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)?.unwrap_or(100) as u64;
     Ok(Duration::from_millis(ticks * 1000 / per_second))
 }
 

@@ -41,6 +41,21 @@ impl Process {
         let stat = Stat::read(self.pid)?;
         (stat.started == self.started).then_some(stat.ticks)
     }
+    /// Processor time that its threads of a name have used, those that ended left out, in clock
+    /// ticks; `None` if it is gone.
+    pub fn thread_ticks(&self, name: &str) -> Option<u64> {
+        let mut ticks = 0;
+        for entry in fs::read_dir(format!("/proc/{}/task", self.pid)).ok()? {
+            let thread = entry.ok()?.path();
+            // A thread that ends while we look is no failure.
+            let read = |file: &str| fs::read_to_string(thread.join(file)).unwrap_or_default();
+            if read("comm").trim_end() == name {
+                ticks += Stat::parse(&read("stat")).map_or(0, |stat| stat.ticks);
+            }
+        }
+        // Only now is it certain whose threads these were.
+        self.ticks().map(|_| ticks)
+    }
     /// Sends a signal to this very process; `false` if it is gone.
     pub fn signal(&self, signal: Signal) -> bool {
         self.is_alive() && kill(Pid::from_raw(self.pid), signal).is_ok()
@@ -118,6 +133,18 @@ pub(super) fn all_own() -> io::Result<Vec<(Process, i32)>> {
 mod tests {
     use super::*;
     use std::process::Command;
+
+    #[test]
+    fn a_thread_counts_by_its_name_alone() {
+        let this = Process::look(std::process::id() as i32).unwrap();
+        let counted = std::thread::Builder::new().name("spins".to_owned());
+        let spins = counted.spawn(move || {
+            while this.thread_ticks("spins").unwrap() < 5 {}
+            assert_eq!(this.thread_ticks("spin"), Some(0));
+            assert!(this.ticks().unwrap() >= 5);
+        });
+        spins.unwrap().join().unwrap();
+    }
 
     #[test]
     fn stat_is_counted_from_the_last_bracket() {

@@ -18,6 +18,7 @@ use crate::consensus::{Engine, Stimulus};
 use crate::fault::Fault;
 use crate::limits;
 use crate::message::{BodyRequest, HostMessage};
+use crate::stages::Stage;
 use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
@@ -58,7 +59,8 @@ impl Host {
             return Ok(());
         }
         let known = |id: &_, signature: &_| self.mempool.known(id, signature);
-        let block = match CheckedBlock::check(&self.state.network(), block, known) {
+        let check = || CheckedBlock::check(&self.state.network(), block, known);
+        let block = match self.stages.time(Stage::Verify, check) {
             Ok(block) => Arc::new(block),
             Err(error) => {
                 // The header does not cover signatures, so this may be the sender's doing alone.
@@ -67,7 +69,8 @@ impl Host {
                 return Ok(());
             }
         };
-        let delta = match self.state.execute(&block) {
+        let execute = || self.state.execute(&block);
+        let delta = match self.stages.time(Stage::Execute, execute) {
             Ok(delta) => Some(delta),
             Err(error) => {
                 let reason = super::open::causes(&error);

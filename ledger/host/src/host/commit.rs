@@ -5,6 +5,7 @@ use crate::candidates::Candidates;
 use crate::fault::Fault;
 use crate::mempool::MempoolRefusal;
 use crate::message::DecidedBlock;
+use crate::stages::Stage;
 use gridbay_ledger::{CheckedBlock, Delta};
 use gridbay_protocol::vote::Certificate;
 use std::sync::Arc;
@@ -23,7 +24,8 @@ impl Host {
         };
         self.blocks.append(&mut *self.disk, &decided)?;
         let effects = Arc::clone(delta.effects());
-        self.state.commit(delta);
+        let commit = || self.state.commit(delta);
+        self.stages.time(Stage::Execute, commit);
         self.index.add(&block, &effects)?;
         let height = self.state.height();
         self.end_height(height);

@@ -16,6 +16,7 @@ use crate::catchup::Peer;
 use crate::limits;
 use crate::mempool::{MempoolRefusal, Source};
 use crate::message::HostMessage;
+use crate::stages::Stage;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use std::sync::Arc;
@@ -79,7 +80,8 @@ impl Host {
             if counted && !self.checks.may(&from, self.now.mono_ms) {
                 return self.penalise(from, Offence::Entries);
             }
-            let Ok(entry) = formed.authenticate() else {
+            let checked = self.stages.time(Stage::Verify, || formed.authenticate());
+            let Ok(entry) = checked else {
                 return self.penalise(from, Offence::Entry);
             };
             let entry = Arc::new(entry);

@@ -9,6 +9,7 @@ use crate::guard::{Guard, Statement};
 use crate::journal::Recovered;
 use crate::limits;
 use crate::message::{HostMessage, Offered, SignedProposal};
+use crate::stages::Stage;
 use gridbay_ledger::{CheckedBlock, Draft};
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::BlockId;
@@ -268,7 +269,7 @@ impl Host {
             tracing::warn!(%proposer, "no beacon reveal: the beacon chain is used up or another's");
             return Ok(None);
         };
-        let proposed = self.state.propose(Draft {
+        let draft = Draft {
             proposer,
             time_ms: self.now.wall_ms.max(self.state.time_ms() + 1),
             reveal,
@@ -276,7 +277,9 @@ impl Host {
             evidence: self.evidence.values().cloned().collect(),
             entries: self.mempool.ready(),
             hints: self.hints.draft(&self.state),
-        });
+        };
+        let propose = || self.state.propose(draft);
+        let proposed = self.stages.time(Stage::Execute, propose);
         if let Some(breach) = &proposed.breach {
             tracing::error!(%breach, "a mistake in this program: our block leaves everything out");
         }

@@ -7,6 +7,7 @@ use crate::consensus::{Engine, Stimulus};
 use crate::fault::Fault;
 use crate::limits;
 use crate::message::{HostMessage, Offered, SignedProposal, SignedVote, Status};
+use crate::stages::Stage;
 use gridbay_protocol::election;
 use std::cmp::Ordering;
 
@@ -26,7 +27,10 @@ impl Host {
         let message = match received {
             Received::Message(message) if message.counts_fit() => Some(message),
             Received::Message(_) => None,
-            Received::Bytes(bytes) => HostMessage::decode(&bytes).ok(),
+            Received::Bytes(bytes) => {
+                let decode = || HostMessage::decode(&bytes).ok();
+                self.stages.time(Stage::Encode, decode)
+            }
         };
         match message {
             Some(message) => self.deliver(from, message),

@@ -52,6 +52,7 @@ use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::snapshots::Snapshots;
+use crate::stages::Stages;
 use crate::suggested::Suggested;
 use crate::trouble::ClockWatch;
 use gridbay_ledger::State;
@@ -92,6 +93,7 @@ pub struct Host {
     serving: Serving,
     pace: Pace,
     snapshots: Snapshots,
+    stages: Stages,
     clock: ClockWatch,
     now: Now,
     /// When to state our tip again.
@@ -237,6 +239,15 @@ impl Host {
     /// default: for simulators and tests that want many.
     pub fn snapshot_every(&mut self, blocks: u64) {
         self.snapshots.set_every(blocks);
+    }
+
+    /// Times its stages from now on, all but the disk's.
+    pub fn measure(&mut self, stages: Stages) {
+        self.stages = stages;
+    }
+    /// What times the stages.
+    pub fn stages(&self) -> &Stages {
+        &self.stages
     }
 
     fn wake_at(&self) -> u64 {

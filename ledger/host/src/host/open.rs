@@ -25,6 +25,7 @@ use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::snapshots::Snapshots;
+use crate::stages::Stages;
 use crate::suggested::Suggested;
 use crate::trouble::ClockWatch;
 use gridbay_ledger::{CheckedBlock, State};
@@ -161,6 +162,7 @@ impl Host {
             serving: Serving::default(),
             pace: Pace::new(state.policy()),
             snapshots,
+            stages: Stages::default(),
             clock: ClockWatch::default(),
             now: Now::default(),
             status_at: 0,

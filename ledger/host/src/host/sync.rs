@@ -9,6 +9,7 @@ use crate::catchup::Peer;
 use crate::fault::Fault;
 use crate::limits;
 use crate::message::{DecidedBlock, HostMessage, Status, SyncRequest};
+use crate::stages::Stage;
 use gridbay_ledger::CheckedBlock;
 use std::sync::Arc;
 
@@ -84,15 +85,17 @@ impl Host {
             return Ok(false);
         }
         let known = |id: &_, signature: &_| self.mempool.known(id, signature);
-        let Ok(checked) = CheckedBlock::check(&network, block, known) else {
+        let check = || CheckedBlock::check(&network, block, known);
+        let Ok(checked) = self.stages.time(Stage::Verify, check) else {
             self.penalise(from, Offence::Body);
             return Ok(false);
         };
         // More than two thirds of the power vouch for the block: if it is refused here, our rules
         // differ.
+        let execute = || self.state.execute(&checked);
         let delta = self
-            .state
-            .execute(&checked)
+            .stages
+            .time(Stage::Execute, execute)
             .map_err(|error| Fault::Refused {
                 height,
                 block: id,

@@ -1,7 +1,5 @@
 //! How long blocks take from their proposal to their decision, as a node counts them.
 
-use crate::network::Node;
-
 /// The lines of the node's metrics that tell it.
 const BUCKET: &str = "gridbay_ledger_block_decision_seconds_bucket{le=\"";
 
@@ -10,12 +8,8 @@ const BUCKET: &str = "gridbay_ledger_block_decision_seconds_bucket{le=\"";
 pub(crate) struct Decisions(Vec<(f64, u64)>);
 
 impl Decisions {
-    /// Those of a node until now.
-    pub(crate) async fn of(node: &Node) -> anyhow::Result<Decisions> {
-        Ok(Decisions::read(&node.client().metrics().await?))
-    }
-
-    fn read(metrics: &str) -> Decisions {
+    /// Those until now, by the metrics of a node.
+    pub(crate) fn read(metrics: &str) -> Decisions {
         let bucket = |line: &str| {
             let (bound, count) = line.strip_prefix(BUCKET)?.split_once("\"} ")?;
             // The last bound is "+Inf", which is a number too.

@@ -3,6 +3,7 @@
 use super::super::crowd;
 use super::super::spread::percentile;
 use super::decisions::Decisions;
+use super::stages::Stages;
 use crate::network::Node;
 use anyhow::Context as _;
 use gridbay_node::api::types::{BlockInfo, TransferOutcome, TransferRequest, TransfersRequest};
@@ -50,6 +51,8 @@ pub(crate) struct Step {
     pub(crate) decided_ms: u64,
     /// Cores that all nodes used together.
     pub(crate) cores: f64,
+    /// The same by stage.
+    pub(crate) stages: Stages,
     /// The first failure, if there was one.
     pub(crate) failure: Option<String>,
 }
@@ -254,17 +257,25 @@ struct Before {
     used: Duration,
     height: u64,
     decisions: Decisions,
+    stages: Stages,
 }
 
 impl Before {
     async fn now(nodes: &[&Node]) -> anyhow::Result<Before> {
         let first = nodes.first().context("no node")?;
         let head: BlockInfo = first.client().get("/ledger/head").await?;
+        let mut metrics = Vec::new();
+        for node in nodes {
+            metrics.push(node.client().metrics().await?);
+        }
         Ok(Before {
             at: Instant::now(),
             used: crowd::used(nodes.iter().copied())?,
             height: head.height,
-            decisions: Decisions::of(first).await?,
+            decisions: metrics
+                .first()
+                .map_or_else(Decisions::default, |m| Decisions::read(m)),
+            stages: Stages::now(nodes, &metrics)?,
         })
     }
 }
@@ -304,6 +315,7 @@ async fn sum(
         block_ms: took.as_millis() as u64 / blocks,
         decided_ms: decided.unwrap_or(0),
         cores: used.as_secs_f64() / took.as_secs_f64().max(0.001),
+        stages: after.stages.since(&before.stages, took.as_secs_f64()),
         failure: answers.into_iter().find_map(|answer| answer.failure),
     })
 }

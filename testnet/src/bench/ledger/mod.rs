@@ -7,13 +7,15 @@
 //! 3. The machine's own limits are measured first, in the same run ([`machine`]). Each validator
 //!    checks the signature of each payment, so `n` of them on one machine decide no more than an
 //!    `n`th of what all its cores can check: the *signature limit*.
-//! 4. At the end every node's ledger has at the receiver's account what was acknowledged, to the
+//! 4. Each step tells the processor time of the nodes by stage ([`stages`]).
+//! 5. At the end every node's ledger has at the receiver's account what was acknowledged, to the
 //!    micro-credit; of what failed with an unknown end it may have more.
 
 mod curve;
 mod decisions;
 pub(crate) mod load;
 mod machine;
+mod stages;
 
 use crate::network::plan::Plan;
 use crate::network::{Network, Node, RunFolder};
@@ -25,6 +27,7 @@ use gridbay_node::ui::Table;
 use load::{Pay, Step};
 use machine::Machine;
 use serde::Serialize;
+use stages::Stages;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -120,6 +123,11 @@ impl Figures {
                     .chain([cores]),
             );
         }
+        let mut by_stage = Table::new(&[&["CORES OF"][..], &Stages::NAMES].concat());
+        for step in &self.steps {
+            let cores = step.stages.all().map(|cores| format!("{cores:.2}"));
+            by_stage.row([step.load.clone()].into_iter().chain(cores));
+        }
         let limit = format!(
             "{} validators, blocks {} ms apart: {} payments a second, {:.0} % of the {} that the \
              machine's cores could check\n{}",
@@ -130,7 +138,8 @@ impl Figures {
             self.signature_limit,
             self.machine
         );
-        format!("{}\n{limit}", table.render().trim_end())
+        let (steps, by_stage) = (table.render(), by_stage.render());
+        format!("{}\n\n{}\n\n{limit}", steps.trim_end(), by_stage.trim_end())
     }
 
     /// Why the figures do not count; empty if they do.
@@ -253,7 +262,16 @@ mod tests {
 
     #[test]
     fn money_that_did_not_arrive_everywhere_is_a_problem() {
-        let mut figures = figures(vec![Step::default()]);
+        let stages = Stages {
+            verify: 0.75,
+            ..Stages::default()
+        };
+        let step = Step {
+            stages,
+            ..Step::default()
+        };
+        let mut figures = figures(vec![step]);
+        assert!(figures.table().contains("VERIFY") && figures.table().contains("0.75"));
         assert!(figures.problems().is_empty());
         assert!(figures.table().contains("10 % of the 1000"));
         figures.arrived = vec![1_000, 999, 1_011];
