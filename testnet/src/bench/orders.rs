@@ -212,7 +212,7 @@ pub(super) async fn one_after_another(
 }
 
 /// A moment of a round, spread evenly over the orders and the same in every run.
-fn phase_ms(order: usize, round_ms: u64) -> u64 {
+pub(super) fn phase_ms(order: usize, round_ms: u64) -> u64 {
     // Multiples of the golden ratio fill an interval evenly from the first few on.
     let turn = (order as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     (turn * round_ms) >> 32

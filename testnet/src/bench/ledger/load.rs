@@ -3,6 +3,7 @@
 use super::super::crowd;
 use super::super::spread::percentile;
 use super::decisions::Decisions;
+use super::mix::Mix;
 use super::stages::Stages;
 use crate::network::Node;
 use anyhow::Context as _;
@@ -55,6 +56,8 @@ pub(crate) struct Step {
     pub(crate) stages: Stages,
     /// The first failure, if there was one.
     pub(crate) failure: Option<String>,
+    /// Orders beside the payments, if there were any.
+    pub(crate) mix: Option<Mix>,
 }
 
 /// The payments of a request.
@@ -317,5 +320,6 @@ async fn sum(
         cores: used.as_secs_f64() / took.as_secs_f64().max(0.001),
         stages: after.stages.since(&before.stages, took.as_secs_f64()),
         failure: answers.into_iter().find_map(|answer| answer.failure),
+        mix: None,
     })
 }

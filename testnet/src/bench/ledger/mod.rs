@@ -8,15 +8,18 @@
 //!    checks the signature of each payment, so `n` of them on one machine decide no more than an
 //!    `n`th of what all its cores can check: the *signature limit*.
 //! 4. Each step tells the processor time of the nodes by stage ([`stages`]).
-//! 5. At the end every node's ledger has at the receiver's account what was acknowledged, to the
+//! 5. Orders go on beside the payments if that is wanted ([`mix`]).
+//! 6. At the end every node's ledger has at the receiver's account what was acknowledged, to the
 //!    micro-credit; of what failed with an unknown end it may have more.
 
 mod curve;
 mod decisions;
 pub(crate) mod load;
 mod machine;
+mod mix;
 mod stages;
 
+use super::orders::round_ms;
 use crate::network::plan::Plan;
 use crate::network::{Network, Node, RunFolder};
 use crate::say::Progress;
@@ -51,6 +54,8 @@ pub(crate) struct Options {
     pub(crate) clients: Vec<usize>,
     /// Payments in a request.
     pub(crate) list: usize,
+    /// Clients that order beside each step.
+    pub(crate) mix: usize,
     /// Milliseconds between blocks, as founded.
     pub(crate) block_ms: u64,
     /// Of each step.
@@ -138,8 +143,12 @@ impl Figures {
             self.signature_limit,
             self.machine
         );
-        let (steps, by_stage) = (table.render(), by_stage.render());
-        format!("{}\n\n{}\n\n{limit}", steps.trim_end(), by_stage.trim_end())
+        let mut tables = vec![table.render(), by_stage.render()];
+        let with = self.steps.iter();
+        let with = with.filter_map(|step| Some((step.load.as_str(), step.mix.as_ref()?)));
+        tables.extend(mix::table(&with.collect::<Vec<_>>()));
+        let tables: Vec<&str> = tables.iter().map(|table| table.trim_end()).collect();
+        format!("{}\n\n{limit}", tables.join("\n\n"))
     }
 
     /// Why the figures do not count; empty if they do.
@@ -163,12 +172,18 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let folder = RunFolder::create(&name)?;
     let disk = folder.path().to_owned();
     let machine = tokio::task::spawn_blocking(move || Machine::measure(&disk)).await??;
+    let local = Plan::local(&name, options.validators, 1);
     let plan = Plan {
         log: "warn".to_owned(),
         block_ms: Some(options.block_ms),
-        ..Plan::local(&name, options.validators, 1)
+        validators: match options.mix {
+            0 => local.validators.clone(),
+            _ => vec![mix::sold(); options.validators],
+        },
+        ..local
     };
-    let mut network = Network::start(options.program, folder, plan, START_TIME, progress).await?;
+    let mut network =
+        Network::start(options.program.clone(), folder, plan, START_TIME, progress).await?;
     if options.keep {
         network.keep_folder();
     }
@@ -183,15 +198,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let names: Vec<String> = (0..options.validators).map(Plan::validator_name).collect();
     let nodes: Vec<&Node> = names.iter().map(|name| network.node(name)).collect();
     let pay = Pay::new(to.account, options.list)?;
-    let mut steps = Vec::new();
-    for rate in &options.rates {
-        progress.tell(&format!("{rate} payments a second"));
-        steps.push(load::open(&nodes, &pay, *rate, options.time).await?);
-    }
-    for clients in &options.clients {
-        progress.tell(&format!("{clients} clients"));
-        steps.push(load::closed(&nodes, &pay, *clients, options.time).await?);
-    }
+    let steps = steps(&nodes, &pay, &options, round_ms(&network), progress).await?;
     let best = steps.iter().max_by_key(|step| step.per_second);
     let best = best.context("no step")?.clone();
     let acknowledged: u64 = steps.iter().map(|step| step.done).sum();
@@ -212,6 +219,35 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         unknown: unknown as i64 * pay.micros,
         arrived,
     })
+}
+
+/// The steps, one after another.
+async fn steps(
+    nodes: &[&Node],
+    pay: &Pay,
+    options: &Options,
+    round_ms: u64,
+    progress: &Progress,
+) -> anyhow::Result<Vec<Step>> {
+    let beside = mix::Beside {
+        clients: options.mix,
+        round_ms,
+        time: options.time,
+    };
+    let mut steps = Vec::new();
+    for rate in &options.rates {
+        progress.tell(&format!("{rate} payments a second"));
+        let step = load::open(nodes, pay, *rate, options.time);
+        let (step, mix) = beside.orders(nodes, step).await?;
+        steps.push(Step { mix, ..step });
+    }
+    for clients in &options.clients {
+        progress.tell(&format!("{clients} clients"));
+        let step = load::closed(nodes, pay, *clients, options.time);
+        let (step, mix) = beside.orders(nodes, step).await?;
+        steps.push(Step { mix, ..step });
+    }
+    Ok(steps)
 }
 
 /// What arrived at an account by each node's ledger, once all agree and have what is wanted.

@@ -40,6 +40,10 @@ pub(in crate::cmd) struct LedgerArgs {
     /// Payments in a request
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     list: u16,
+    /// Clients that order beside the payments of each step, by turns with a sealed bid and a buy
+    #[arg(long, value_name = "CLIENTS", default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=128))]
+    mix: u16,
     /// Milliseconds between blocks, as `gridbay found --block-ms` founds it
     #[arg(long, value_name = "MS", default_value_t = 250,
         value_parser = clap::value_parser!(u64).range(100..=60_000))]
@@ -67,6 +71,7 @@ impl LedgerArgs {
             },
             clients,
             list: self.list.into(),
+            mix: self.mix.into(),
             block_ms: self.block_ms,
             time: Duration::from_secs(self.seconds),
             keep: self.keep,
