@@ -22,7 +22,7 @@ pub struct Meters {
     pub(super) orders: Orders,
     pub(super) payments: Payments,
     pub(super) requests: Requests,
-    pub(super) stages: StageTimes,
+    pub(super) stages: Arc<StageTimes>,
     /// News of others' jobs for traces.
     pub(crate) runs: RunLog,
 }
@@ -37,9 +37,9 @@ pub(super) struct Names {
 
 impl Meters {
     /// Times stages of the ledger's work, to be told among the rest.
-    pub(crate) fn stopwatch(self: &Arc<Meters>) -> Stages {
-        let this: Arc<Meters> = Arc::clone(self);
-        Stages::by(this)
+    pub(crate) fn stopwatch(&self) -> Stages {
+        let times: Arc<StageTimes> = Arc::clone(&self.stages);
+        Stages::by(times)
     }
 
     /// A step of the core took so long and ended at a time; since then the last block has this

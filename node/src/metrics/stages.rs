@@ -1,6 +1,5 @@
 //! Processor time of the core's thread for the ledger, by stage.
 
-use super::meters::Meters;
 use super::text::{Text, seconds};
 use gridbay_host::{Stage, Stopwatch};
 use nix::time::{ClockId, clock_gettime};
@@ -11,10 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) struct StageTimes([AtomicU64; Stage::ALL.len()]);
 
 impl StageTimes {
-    fn add(&self, stage: Stage, nanos: u64) {
-        self.0[stage as usize].fetch_add(nanos, Relaxed);
-    }
-
     pub(super) fn metrics(&self, text: &mut Text) {
         let micros = |stage: Stage| self.0[stage as usize].load(Relaxed) / 1_000;
         let of = |stage: Stage| (stage.name(), seconds(micros(stage)));
@@ -25,7 +20,7 @@ impl StageTimes {
     }
 }
 
-impl Stopwatch for Meters {
+impl Stopwatch for StageTimes {
     fn used(&self) -> u64 {
         let used = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
         used.map_or(0, |used| {
@@ -35,33 +30,34 @@ impl Stopwatch for Meters {
     }
 
     fn spent(&self, stage: Stage, nanos: u64) {
-        self.stages.add(stage, nanos);
+        self.0[stage as usize].fetch_add(nanos, Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_host::Stages;
     use std::sync::Arc;
     use std::time::Duration;
 
     #[test]
     fn a_stage_counts_the_time_that_its_thread_works_not_that_it_waits() {
-        let meters = Arc::new(Meters::default());
-        let stages = meters.stopwatch();
+        let times = Arc::new(StageTimes::default());
+        let stages = Stages::by(Arc::clone(&times) as Arc<dyn Stopwatch>);
         stages.time(Stage::Verify, || {
-            let end = meters.used() + 20_000_000;
-            while meters.used() < end {}
+            let end = times.used() + 20_000_000;
+            while times.used() < end {}
         });
         stages.time(Stage::Disk, || {
             std::thread::sleep(Duration::from_millis(50))
         });
-        meters.spent(Stage::Execute, 2_500_000);
-        let of = |stage: Stage| meters.stages.0[stage as usize].load(Relaxed);
+        times.spent(Stage::Execute, 2_500_000);
+        let of = |stage: Stage| times.0[stage as usize].load(Relaxed);
         assert!(of(Stage::Verify) >= 20_000_000);
         assert!(of(Stage::Disk) < 20_000_000, "{}", of(Stage::Disk));
         let mut text = Text::default();
-        meters.stages.metrics(&mut text);
+        times.metrics(&mut text);
         for line in [
             "gridbay_ledger_stage_seconds_total{stage=\"execute\"} 0.0025",
             "gridbay_ledger_stage_seconds_total{stage=\"encode\"} 0",
