@@ -14,7 +14,7 @@
 mod answers;
 
 use super::bearer::Bearer;
-use super::intake::whole;
+use super::intake::{in_its_turn, whole};
 use super::limits::BODY_BYTES;
 use super::scope::{Scope, needed_by};
 use super::{ApiError, ErrorCode};
@@ -71,7 +71,7 @@ pub(crate) async fn once(
     let mut request = Request::from_parts(parts, Body::from(bytes));
     let passing = Passing::default();
     request.extensions_mut().insert(passing.clone());
-    let running = tokio::spawn(async move {
+    let running = tokio::spawn(in_its_turn(async move {
         let response = next.run(request).await;
         if response.status().is_server_error() || passing.0.load(Ordering::Relaxed) {
             return Ok(response);
@@ -88,7 +88,7 @@ pub(crate) async fn once(
             body: body.clone(),
         }));
         Ok::<_, ApiError>(Response::from_parts(parts, Body::from(body)))
-    });
+    }));
     running.await.map_err(|_| failed())?
 }
 

@@ -83,6 +83,18 @@ pub(crate) fn rest() {
     });
 }
 
+/// Work of the request that this is called for, to be done by a task of its own: it keeps the turn
+/// that the request has, also when its caller is gone.
+pub(super) fn in_its_turn<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
+    let turn = TURN.try_with(Turn::clone).ok();
+    async {
+        match turn {
+            Some(turn) => TURN.scope(turn, work).await,
+            None => work.await,
+        }
+    }
+}
+
 /// Marks the answer of a request that has a turn.
 #[derive(Clone, Copy)]
 pub(super) struct HasTurn;

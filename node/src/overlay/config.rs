@@ -204,8 +204,8 @@ defaults! {
 }
 
 defaults! {
-    /// Bounds. Large frames being read cost at most `reading_bytes` for each of the two protocols,
-    /// small ones (up to 16 KiB) at most `connections x streams` of them.
+    /// Bounds. Large frames being read cost at most thrice `reading_bytes`, small ones (up to 16
+    /// KiB) at most `connections x streams` of them.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct Limits {
         /// Largest request, bytes.
@@ -272,8 +272,8 @@ defaults! {
         /// Records of others that we keep for the DHT, each at most 4 KiB; and keys under which we
         /// keep providers.
         pub records: usize = numbers::RECORDS,
-        /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the
-        /// two protocols.
+        /// Bytes of frames above 16 KiB that are being read, over all connections: of requests, of
+        /// one-way messages of kept peers, and of those of others.
         pub reading_bytes: usize = 128 << 20,
         /// The rate of one peer.
         pub quotas: Quotas = Quotas::default(),

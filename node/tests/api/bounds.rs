@@ -226,7 +226,9 @@ async fn payments_that_wait_for_a_block_leave_their_turns_to_others() {
         memo: None,
     };
     let client = at.client();
-    let pays = (0..4).map(|_| client.post::<_, Transferred>("/ledger/transfer", &pay, None));
+    // Some under a key, as programs pay.
+    let keys = [None, Some("key-of-one"), None, Some("key-of-another")];
+    let pays = keys.map(|key| client.post::<Transferred>("/ledger/transfer", &pay, key));
     let look = async {
         // They rest by then, as many as may at once.
         tokio::time::sleep(Duration::from_secs(1)).await;

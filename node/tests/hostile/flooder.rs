@@ -59,7 +59,7 @@ async fn one_way_messages() {
     let market = Market::open(61, 5).await;
     let attack = async |round: usize| {
         let script = up_to(LINES, |malice, victim| {
-            let line = Raw::frames(200, &[7; 1000]);
+            let line = Raw::frames(2_000, &[7; 1000]);
             malice.lines.send_request(victim, line);
         });
         at_first(&market, 61, round, script)

@@ -140,6 +140,9 @@ impl Host {
             reveals.turn_to(&tip);
         }
         tracing::info!(tip = state.height(), executed_from, "opened the ledger");
+        // Over before the next snapshot is written, which may remove the only one that an index
+        // of before reaches.
+        index.begin_flush();
         Ok(Host {
             disk,
             blocks,

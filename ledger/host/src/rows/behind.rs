@@ -6,7 +6,8 @@
 //!    Until that is done they stay where readers find them. It begins with [`BATCH`] rows, or
 //!    after [`PAUSE`]: each batch writes whole pages again, which the rows of several blocks share.
 //! 3. Beyond [`MOST`] rows that wait, the next ones wait for the thread.
-//! 4. The thread makes rows safe too, on request ([`Behind::begin_flush`]).
+//! 4. The thread makes rows safe too, on request: those that were there when it was asked
+//!    ([`Behind::begin_flush`]), since only of their blocks it is known that they are safe.
 //! 5. A failure of the file, of reading or of writing, is remembered; what waits then stays.
 
 use super::file::{Error, File};
@@ -32,11 +33,13 @@ type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Map,
+    /// Older ones that are to be made safe.
+    to_be_safe: Option<Map>,
     /// What the thread writes now.
     writing: Arc<Map>,
     /// So many wait until all is written.
     hurried: usize,
-    /// What has come up to now is to be made safe.
+    /// Rows are to be made safe, or are being.
     flushing: bool,
     /// Nothing more comes.
     closed: bool,
@@ -92,30 +95,38 @@ impl Shared {
         self.failed.load(Ordering::Relaxed)
     }
     fn fail(&self, error: &Error, deed: &str) {
+        // Nobody is between a look at this and the wait for a turn.
+        let queue = self.queue();
         self.failed.store(true, Ordering::Relaxed);
+        drop(queue);
+        self.turned.notify_all();
         tracing::warn!(%error, "cannot {deed} the index");
     }
     /// Writes what waits until nothing more comes, or the file fails.
     fn write(&self) {
         loop {
-            let (batch, flushing) = {
+            let (batch, safely) = {
                 let mut queue = self.queue();
-                while queue.waiting.is_empty() && !queue.flushing && !queue.closed {
+                while queue.has_nothing_to_do() && !queue.closed {
                     queue = self.wait(queue);
                 }
-                if queue.waiting.is_empty() && !queue.flushing {
+                if queue.has_nothing_to_do() {
                     return;
                 }
                 queue = self.gather(queue);
-                queue.writing = Arc::new(std::mem::take(&mut queue.waiting));
-                (Arc::clone(&queue.writing), queue.flushing)
+                let (rows, safely) = match queue.to_be_safe.take() {
+                    Some(rows) => (rows, true),
+                    None => (std::mem::take(&mut queue.waiting), false),
+                };
+                queue.writing = Arc::new(rows);
+                (Arc::clone(&queue.writing), safely)
             };
-            let written = match flushing {
+            let written = match safely {
                 true => self.file.write_safely(batch.iter()),
                 false => self.file.write(batch.iter()),
             };
             match &written {
-                Ok(()) => self.queue().written(flushing),
+                Ok(()) => self.queue().written(safely),
                 Err(error) => self.fail(error, "write"),
             }
             self.turned.notify_all();
@@ -127,6 +138,9 @@ impl Shared {
 }
 
 impl Queue {
+    fn has_nothing_to_do(&self) -> bool {
+        self.waiting.is_empty() && self.to_be_safe.is_none()
+    }
     fn may_gather(&self) -> bool {
         self.waiting.len() < BATCH && self.hurried == 0 && !self.flushing && !self.closed
     }
@@ -136,17 +150,23 @@ impl Queue {
     }
     #[cfg(test)]
     fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.writing.is_empty()
+        self.has_nothing_to_do() && self.writing.is_empty()
+    }
+    /// All rows that are not in the file for certain, the newest last.
+    fn parts(&self) -> [&Map; 3] {
+        static NONE: Map = Map::new();
+        let to_be_safe = self.to_be_safe.as_ref().unwrap_or(&NONE);
+        [&*self.writing, to_be_safe, &self.waiting]
     }
     fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        let waiting = self.waiting.get(key);
-        waiting.or_else(|| self.writing.get(key)).cloned()
+        let mut newest_first = self.parts().into_iter().rev();
+        newest_first.find_map(|part| part.get(key)).cloned()
     }
     /// Those from `start` on and before `end`, at most the last `limit` of either part.
     fn range(&self, start: &[u8], end: &[u8], limit: usize) -> Map {
         let bounds = (Bound::Included(start), Bound::Excluded(end));
         let mut found = Map::new();
-        for part in [&*self.writing, &self.waiting] {
+        for part in self.parts() {
             found.extend(last_of(part.range::<[u8], _>(bounds), limit));
         }
         found
@@ -247,11 +267,14 @@ impl Behind {
     }
     /// See [`super::Rows::begin_flush`].
     pub(super) fn begin_flush(&self) {
-        self.end_flush();
-        self.shared.queue().flushing = true;
+        let mut queue = self.wait_until(|queue| !queue.flushing);
+        queue.to_be_safe = Some(std::mem::take(&mut queue.waiting));
+        queue.flushing = true;
+        drop(queue);
         self.shared.turned.notify_all();
     }
     /// Waits until what was asked for is safe, or the file failed.
+    #[cfg(test)]
     pub(super) fn end_flush(&self) {
         drop(self.wait_until(|queue| !queue.flushing));
     }

@@ -17,7 +17,7 @@ use libp2p::{Stream, StreamProtocol};
 use tokio::sync::{mpsc, oneshot};
 
 use super::writer::Parcel;
-use super::{Id, Line, reader, writer};
+use super::{Answer, Id, Line, reader, writer};
 use crate::overlay::wire::codec::{Frame, Intake};
 
 type Event = ConnectionHandlerEvent<ReadyUpgrade<StreamProtocol>, Line, News>;
@@ -29,7 +29,7 @@ pub(crate) enum News {
     /// See [`super::Event::Came`].
     Came {
         frame: Frame,
-        taken: oneshot::Sender<bool>,
+        answer: oneshot::Sender<Answer>,
     },
     /// See [`super::Event::Ended`].
     Ended { id: Id, taken: bool },
@@ -53,6 +53,8 @@ pub(crate) struct Handler {
     wanted: VecDeque<Line>,
     writing: FuturesUnordered<Running>,
     reading: FuturesUnordered<Running>,
+    /// Lines of the peer beyond those that are read.
+    unread: VecDeque<Stream>,
     tell: mpsc::UnboundedSender<News>,
     news: mpsc::UnboundedReceiver<News>,
     /// Own messages that have not ended.
@@ -70,6 +72,7 @@ impl Handler {
             wanted: VecDeque::new(),
             writing: FuturesUnordered::new(),
             reading: FuturesUnordered::new(),
+            unread: VecDeque::new(),
             tell,
             news,
             under_way: 0,
@@ -115,8 +118,17 @@ impl Handler {
     }
 
     fn came(&mut self, mut stream: Stream) {
-        if self.reading.len() < Line::COUNT {
+        if self.unread.len() < Line::COUNT {
             stream.ignore_for_keep_alive();
+            self.unread.push_back(stream);
+        }
+    }
+
+    /// Begins with what may be read.
+    fn read(&mut self) {
+        while self.reading.len() < Line::COUNT
+            && let Some(stream) = self.unread.pop_front()
+        {
             let intake = self.intake.shared();
             let read = reader::read(stream, intake, self.tell.clone(), self.patience);
             self.reading.push(Box::pin(read));
@@ -142,7 +154,10 @@ impl ConnectionHandler for Handler {
 
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Event> {
         while let Poll::Ready(Some(())) = self.writing.poll_next_unpin(context) {}
-        while let Poll::Ready(Some(())) = self.reading.poll_next_unpin(context) {}
+        self.read();
+        while let Poll::Ready(Some(())) = self.reading.poll_next_unpin(context) {
+            self.read();
+        }
         if let Poll::Ready(Some(news)) = self.news.poll_recv(context) {
             if matches!(news, News::Ended { .. }) {
                 self.under_way = self.under_way.saturating_sub(1);

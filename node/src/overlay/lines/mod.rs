@@ -7,15 +7,17 @@
 //! 2. Messages of a class arrive in their order. Classes do not wait for one another: a vote does
 //!    not stand behind a body.
 //! 3. Each message is a frame ([`gridbay_core::frame`]). For each the receiver writes a byte back on
-//!    the same stream, in their order: [`TAKEN`], or [`PASSED_OVER`] where the node had no room for
-//!    it or its sender sends too much. So a sender knows what was not delivered.
-//! 4. The receiver reads [`AHEAD`] frames at the most of which none was taken or passed over: a node
-//!    that is behind slows its senders down by the stream's own flow control.
+//!    the same stream, in their order: [`TAKEN`] where it waits for the node, [`PASSED_OVER`] where
+//!    there was no room for it. So a sender knows what was not delivered.
+//! 4. The receiver reads [`AHEAD`] frames at the most that it has not answered: an overlay that is
+//!    behind slows its senders down by the stream's own flow control.
 //! 5. A frame that has begun has its time to arrive, and a message its time to be answered
 //!    ([`super::Tuning::request`]). A frame that is too large, slow or cut off ends the line, and
-//!    so does a byte that answers nothing.
-//! 6. A peer may have one line for each class open on a connection; what it opens beyond is closed.
-//!    Open lines alone do not keep a connection.
+//!    so does a byte that answers nothing, and a sender that sends more than it may.
+//! 6. A peer may have one line for each class open on a connection; what it opens beyond, as many
+//!    at the most, is read once one of those has ended, since the receiver may hear late that the
+//!    sender has given it up. Open lines alone do not keep a connection.
+//! 7. Bytes of frames that kept peers send have a budget that others cannot use up.
 
 mod handler;
 mod reader;
@@ -67,17 +69,28 @@ impl Line {
     pub(crate) const COUNT: usize = 4;
 }
 
+/// The node's answer to a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The node has it.
+    Taken,
+    /// There was no room for it.
+    PassedOver,
+    /// Its sender sends more than it may: the line ends.
+    TooMuch,
+}
+
 /// The number of a message on its way.
 pub(crate) type Id = u64;
 
 /// News of lines.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A frame came. Its sender hears of `taken`; if that is dropped, it is passed over.
+    /// A frame came. Its sender hears the answer; without one, that it was passed over.
     Came {
         peer: PeerId,
         frame: Frame,
-        taken: oneshot::Sender<bool>,
+        answer: oneshot::Sender<Answer>,
     },
     /// A message was taken, or will not be.
     Ended { id: Id, taken: bool },
@@ -92,6 +105,9 @@ type Relayed = bool;
 pub(crate) struct Behaviour {
     protocol: StreamProtocol,
     intake: Intake,
+    /// Of kept peers.
+    intake_of_kept: Intake,
+    kept: BTreeSet<PeerId>,
     patience: Duration,
     connections: BTreeMap<PeerId, Connections>,
     /// Messages on their way, by the connection that carries them.
@@ -102,12 +118,18 @@ pub(crate) struct Behaviour {
 }
 
 impl Behaviour {
-    /// With the name of its protocol, the bounds of what it reads, and the time that a message has
-    /// until it is answered.
-    pub(crate) fn new(protocol: StreamProtocol, intake: Intake, patience: Duration) -> Self {
+    /// With the name of its protocol, the bounds of what it reads of kept peers and of others, and
+    /// the time that a message has until it is answered.
+    pub(crate) fn new(
+        protocol: StreamProtocol,
+        [intake_of_kept, intake]: [Intake; 2],
+        patience: Duration,
+    ) -> Self {
         Self {
             protocol,
             intake,
+            intake_of_kept,
+            kept: BTreeSet::new(),
             patience,
             connections: BTreeMap::new(),
             under_way: BTreeSet::new(),
@@ -131,6 +153,14 @@ impl Behaviour {
         Some(id)
     }
 
+    /// A peer is kept from its next connection on, or no longer.
+    pub(crate) fn keep(&mut self, peer: PeerId, kept: bool) {
+        match kept {
+            true => self.kept.insert(peer),
+            false => self.kept.remove(&peer),
+        };
+    }
+
     fn act(&mut self, action: ToSwarm<Event, (Line, Parcel)>) {
         self.actions.push_back(action);
         if let Some(waker) = self.waker.take() {
@@ -138,12 +168,13 @@ impl Behaviour {
         }
     }
 
-    fn handler(&self) -> Handler {
-        Handler::new(
-            self.protocol.clone(),
-            self.intake.of_connection(),
-            self.patience,
-        )
+    fn handler(&self, peer: &PeerId) -> Handler {
+        let intake = match self.kept.contains(peer) {
+            true => &self.intake_of_kept,
+            false => &self.intake,
+        };
+        let protocol = self.protocol.clone();
+        Handler::new(protocol, intake.of_connection(), self.patience)
     }
 
     fn ended(&mut self, connection: ConnectionId, id: Id, taken: bool) {
@@ -177,22 +208,22 @@ impl NetworkBehaviour for Behaviour {
     fn handle_established_inbound_connection(
         &mut self,
         _: ConnectionId,
-        _: PeerId,
+        peer: PeerId,
         _: &Multiaddr,
         _: &Multiaddr,
     ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(self.handler())
+        Ok(self.handler(&peer))
     }
 
     fn handle_established_outbound_connection(
         &mut self,
         _: ConnectionId,
-        _: PeerId,
+        peer: PeerId,
         _: &Multiaddr,
         _: Endpoint,
         _: PortUse,
     ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(self.handler())
+        Ok(self.handler(&peer))
     }
 
     fn on_swarm_event(&mut self, event: FromSwarm<'_>) {
@@ -222,8 +253,13 @@ impl NetworkBehaviour for Behaviour {
         news: THandlerOutEvent<Self>,
     ) {
         match news {
-            News::Came { frame, taken } => {
-                self.act(ToSwarm::GenerateEvent(Event::Came { peer, frame, taken }));
+            News::Came { frame, answer } => {
+                let came = Event::Came {
+                    peer,
+                    frame,
+                    answer,
+                };
+                self.act(ToSwarm::GenerateEvent(came));
             }
             News::Ended { id, taken } => self.ended(connection, id, taken),
         }

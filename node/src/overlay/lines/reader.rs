@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::handler::News;
-use super::{AHEAD, PASSED_OVER, TAKEN};
+use super::{AHEAD, Answer, PASSED_OVER, TAKEN};
 use crate::overlay::wire::codec::{Frame, Intake};
 
 /// Reads frames, so many ahead of those that are taken, until the line ends or breaks a rule.
@@ -29,17 +29,20 @@ pub(super) async fn read(
             read = &mut next, if unanswered.len() < AHEAD => {
                 let Ok((frame, from)) = read else { return };
                 let is_whole = matches!(frame, Frame::Whole(_));
-                let (taken, answer) = oneshot::channel();
-                if news.send(News::Came { frame, taken }).is_err() || !is_whole {
+                let (answer, answered) = oneshot::channel();
+                if news.send(News::Came { frame, answer }).is_err() || !is_whole {
                     return;
                 }
-                unanswered.push_back(answer);
+                unanswered.push_back(answered);
                 next.set(one(from, &intake));
             }
             Some(answer) = unanswered.next() => {
-                let mut bytes = vec![byte(answer)];
-                while let Some(Some(answer)) = unanswered.next().now_or_never() {
-                    bytes.push(byte(answer));
+                let mut bytes = Vec::new();
+                let mut answer = Some(answer);
+                while let Some(told) = answer {
+                    let Some(byte) = byte(told) else { return };
+                    bytes.push(byte);
+                    answer = unanswered.next().now_or_never().flatten();
                 }
                 let told = timeout(patience, tell(&mut to, &bytes)).await;
                 if !matches!(told, Ok(Ok(()))) {
@@ -55,11 +58,12 @@ async fn one<S: AsyncRead + Unpin + Send>(mut from: S, intake: &Intake) -> io::R
     Ok((intake.next_frame(&mut from).await?, from))
 }
 
-/// An answer that nobody gives is that of a message nobody has taken.
-fn byte(answer: Result<bool, oneshot::error::RecvError>) -> u8 {
+/// What the sender hears; nothing if the line ends.
+fn byte(answer: Result<Answer, oneshot::error::RecvError>) -> Option<u8> {
     match answer {
-        Ok(true) => TAKEN,
-        Ok(false) | Err(_) => PASSED_OVER,
+        Ok(Answer::Taken) => Some(TAKEN),
+        Ok(Answer::PassedOver) | Err(_) => Some(PASSED_OVER),
+        Ok(Answer::TooMuch) => None,
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 use super::handler::News;
 use super::writer::{Parcel, write};
-use super::{AHEAD, Id, reader};
+use super::{AHEAD, Answer, Id, reader};
 use crate::overlay::config::{Limits, Tuning};
 use crate::overlay::wire::codec::{Frame, Intake};
 
@@ -97,9 +97,9 @@ fn receiving(stream: End) -> UnboundedReceiver<News> {
     news
 }
 
-async fn came(news: &mut UnboundedReceiver<News>) -> (Frame, oneshot::Sender<bool>) {
+async fn came(news: &mut UnboundedReceiver<News>) -> (Frame, oneshot::Sender<Answer>) {
     match news.recv().await {
-        Some(News::Came { frame, taken }) => (frame, taken),
+        Some(News::Came { frame, answer }) => (frame, answer),
         other => panic!("{other:?}"),
     }
 }
@@ -116,7 +116,8 @@ async fn messages_come_in_order_and_each_hears_its_own_answer() {
         assert_eq!(frame, Frame::Whole(vec![id as u8; 50]));
         match id % 3 {
             0 => drop(taken),
-            n => taken.send(n == 1).unwrap(),
+            1 => taken.send(Answer::Taken).unwrap(),
+            _ => taken.send(Answer::PassedOver).unwrap(),
         }
     }
     for id in 0..200 {
@@ -138,8 +139,8 @@ async fn only_some_messages_are_read_before_the_first_of_them_is_taken() {
     tokio::time::sleep(SHORT).await;
     assert!(news.try_recv().is_err() && sending.news.try_recv().is_err());
     // Answers keep the order of the messages.
-    untaken.remove(1).send(true).unwrap();
-    untaken.remove(0).send(false).unwrap();
+    untaken.remove(1).send(Answer::Taken).unwrap();
+    untaken.remove(0).send(Answer::PassedOver).unwrap();
     assert_eq!(sending.ended().await, (0, false));
     assert_eq!(sending.ended().await, (1, true));
     let (next, _) = came(&mut news).await;
@@ -170,7 +171,7 @@ async fn a_line_may_rest_for_long() {
     let (mut sending, mut news) = (Sending::patient(here, SHORT), receiving(there));
     for id in 0..3 {
         sending.send(id, b"word");
-        came(&mut news).await.1.send(true).unwrap();
+        came(&mut news).await.1.send(Answer::Taken).unwrap();
         assert_eq!(sending.ended().await, (id, true));
         tokio::time::sleep(2 * SHORT).await;
     }
@@ -206,4 +207,19 @@ async fn half_a_frame_is_slow() {
     here.write_all(&[0, 0, 0, 9, 1]).await.unwrap();
     assert_eq!(came(&mut news).await.0, Frame::Slow);
     assert!(news.recv().await.is_none());
+}
+
+#[tokio::test]
+async fn a_sender_of_too_much_loses_its_line() {
+    let (here, there) = pipe();
+    let (mut sending, mut news) = (Sending::over(here), receiving(there));
+    for id in 0..3 {
+        sending.send(id, b"flood");
+    }
+    came(&mut news).await.1.send(Answer::Taken).unwrap();
+    came(&mut news).await.1.send(Answer::TooMuch).unwrap();
+    assert_eq!(sending.ended().await, (0, true));
+    assert_eq!(sending.ended().await, (1, false));
+    assert_eq!(sending.ended().await, (2, false));
+    assert!(sending.queue.is_closed());
 }

@@ -80,6 +80,16 @@ impl Writer<'_> {
                 is_set = true;
             }
             tokio::select! {
+                // Answers first: what has them is not late.
+                biased;
+                count = answers.read(&mut read) => self.answered(&read[..count?])?,
+                () = &mut alarm, if is_set => {
+                    let due = self.unanswered.front();
+                    if due.is_some_and(|(_, due)| *due <= Instant::now()) {
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                    is_set = false;
+                }
                 parcel = queue.recv() => {
                     let Some(parcel) = parcel else { return Ok(()) };
                     self.take(&parcel, &mut batch);
@@ -92,14 +102,6 @@ impl Writer<'_> {
                     };
                     timeout(self.patience, written).await??;
                     batch = Vec::new();
-                }
-                count = answers.read(&mut read) => self.answered(&read[..count?])?,
-                () = &mut alarm, if is_set => {
-                    let due = self.unanswered.front();
-                    if due.is_some_and(|(_, due)| *due <= Instant::now()) {
-                        return Err(io::ErrorKind::TimedOut.into());
-                    }
-                    is_set = false;
                 }
             }
         }

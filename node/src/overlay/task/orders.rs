@@ -48,7 +48,10 @@ impl Task {
             peers::Order::Unblock(peer) => {
                 behaviour.blocked.unblock_peer(peer);
             }
-            peers::Order::Slot(peer, kept) => behaviour.gate.gate.keep(peer, kept),
+            peers::Order::Slot(peer, kept) => {
+                behaviour.gate.gate.keep(peer, kept);
+                behaviour.lines.keep(peer, kept);
+            }
             peers::Order::Admitted(peer) => {
                 self.wire.deliver(Event::PeerConnected { peer });
                 peers.show(&behaviour.gossip);

@@ -22,6 +22,15 @@ pub(crate) struct Budget {
     all_most: usize,
 }
 
+/// The room that there is none of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// Of the connection.
+    Own,
+    /// Of all connections.
+    All,
+}
+
 /// Bytes put aside; dropping gives them back.
 #[derive(Debug)]
 pub(crate) struct Place {
@@ -66,19 +75,20 @@ impl Budget {
     }
 
     /// Puts bytes aside, if there is room.
-    pub(crate) fn place(&self, bytes: usize) -> Option<Place> {
+    pub(crate) fn place(&self, bytes: usize) -> Result<Place, Lack> {
         let mut place = Place { taken: Vec::new() };
         if bytes <= SMALL {
-            return Some(place);
+            return Ok(place);
         }
-        for (counter, most) in [(&self.own, self.own_most), (&self.all, self.all_most)] {
+        let (own, all) = ((&self.own, self.own_most), (&self.all, self.all_most));
+        for ((counter, most), lack) in [(own, Lack::Own), (all, Lack::All)] {
             let before = counter.fetch_add(bytes, Ordering::Relaxed);
             place.taken.push((counter.clone(), bytes));
             if before > 0 && before.saturating_add(bytes) > most {
-                return None;
+                return Err(lack);
             }
         }
-        Some(place)
+        Ok(place)
     }
 }
 
@@ -93,12 +103,12 @@ mod tests {
         let budget = Budget::new(4 * MIB, 6 * MIB);
         let (a, b) = (budget.of_connection(), budget.of_connection());
         let first = a.place(3 * MIB).unwrap();
-        assert!(a.shared().place(2 * MIB).is_none(), "its own is used up");
+        assert_eq!(a.shared().place(2 * MIB).err(), Some(Lack::Own));
         let second = b.place(3 * MIB).unwrap();
-        assert!(b.place(MIB).is_none(), "that of all is used up");
-        assert!(b.place(SMALL).is_some(), "small ones always pass");
+        assert_eq!(b.place(MIB).err(), Some(Lack::All));
+        assert!(b.place(SMALL).is_ok(), "small ones always pass");
         drop(first);
-        assert!(b.place(MIB).is_some());
+        assert!(b.place(MIB).is_ok());
         drop(second);
         assert_eq!(budget.all.load(Ordering::Relaxed), 0);
         assert_eq!(a.own.load(Ordering::Relaxed), 0);
@@ -108,7 +118,7 @@ mod tests {
     fn what_is_larger_than_the_share_comes_alone() {
         let budget = Budget::new(MIB, 2 * MIB).of_connection();
         let large = budget.place(8 * MIB).unwrap();
-        assert!(budget.place(2 * SMALL).is_none());
+        assert!(budget.place(2 * SMALL).is_err());
         drop(large);
         assert!(budget.place(2 * SMALL).is_some());
     }

@@ -16,7 +16,7 @@ use gridbay_core::frame;
 use libp2p::StreamProtocol;
 use libp2p::request_response;
 
-use super::budget::Budget;
+use super::budget::{Budget, Lack};
 use crate::overlay::config::{Limits, Tuning};
 
 /// Bytes read at once.
@@ -97,8 +97,10 @@ impl Intake {
             Ok(Ok(false)) => {}
         }
         let wanted = reader.wants();
-        let Some(_place) = self.budget.place(wanted) else {
-            return Ok(Frame::NoRoom);
+        let _place = match self.budget.place(wanted) {
+            Ok(place) => place,
+            Err(Lack::Own) => return Ok(Frame::NoRoom),
+            Err(Lack::All) => return Ok(Frame::Crowded),
         };
         let seconds = u64::try_from(wanted / SLOWEST).unwrap_or(u64::MAX);
         let patience = self.patience.saturating_add(Duration::from_secs(seconds));
@@ -162,8 +164,10 @@ pub(crate) enum Frame {
     Truncated,
     /// It did not arrive in time.
     Slow,
-    /// Too many bytes of other frames are being read.
+    /// Too many bytes of other frames of its sender are being read.
     NoRoom,
+    /// Too many bytes of other frames are being read.
+    Crowded,
 }
 
 /// Reads until the frame is whole, or until its length is known where `only_length`. Returns

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use gridbay_core::frame;
 use libp2p::PeerId;
-use tokio::sync::oneshot;
 
 use super::Wire;
 use super::codec::Frame;
 use crate::overlay::event::Event;
-use crate::overlay::lines::{self, Line};
+use crate::overlay::lines::{self, Answer, Line};
 use crate::overlay::peers::Peers;
 use crate::overlay::stats::Count;
 
@@ -28,17 +27,21 @@ impl Wire {
             return counters.count_n(Count::DirectFailed, to.len());
         };
         let frame: Arc<[u8]> = frame.into();
+        let on_the_way = match line {
+            Line::Votes => &mut self.votes,
+            _ => &mut self.direct,
+        };
         for peer in to {
             let kept = peers.is_kept(&peer);
             // Ourselves included: there is no connection to oneself.
             if !peers.is_peer(&peer) {
                 counters.count(Count::DirectUnreachable);
-            } else if !self.direct.has_room(&peer, size, kept, &self.shared.limits) {
+            } else if !on_the_way.has_room(&peer, size, kept, &self.shared.limits) {
                 counters.count(Count::DirectTooMany);
             } else if let Some(id) = lines.send(peer, line, Arc::clone(&frame)) {
                 counters.count(Count::DirectSent);
                 counters.count_n(Count::BytesOut, size);
-                self.direct.begin(id, peer, size, kept);
+                on_the_way.begin(id, peer, size, kept);
             } else {
                 counters.count(Count::DirectUnreachable);
             }
@@ -49,13 +52,21 @@ impl Wire {
     /// admitted.
     pub(crate) fn on_line(&mut self, peers: &mut Peers, event: lines::Event) {
         match event {
-            lines::Event::Came { peer, frame, taken } => {
+            lines::Event::Came {
+                peer,
+                frame,
+                answer,
+            } => {
                 if let Some(bytes) = self.whole(peers, peer, frame) {
-                    self.on_direct_message(peers, peer, bytes, taken);
+                    let told = self.on_direct_message(peers, peer, bytes);
+                    // The line may be gone; its sender learns of that by itself.
+                    let _unheard = answer.send(told);
                 }
             }
             lines::Event::Ended { id, taken } => {
-                self.direct.end(&id);
+                if self.direct.end(&id).is_none() {
+                    self.votes.end(&id);
+                }
                 if !taken {
                     self.shared.counters.count(Count::DirectFailed);
                 }
@@ -63,21 +74,16 @@ impl Wire {
         }
     }
 
-    fn on_direct_message(
-        &mut self,
-        peers: &mut Peers,
-        peer: PeerId,
-        bytes: Vec<u8>,
-        taken: oneshot::Sender<bool>,
-    ) {
+    fn on_direct_message(&mut self, peers: &mut Peers, peer: PeerId, bytes: Vec<u8>) -> Answer {
         self.shared.counters.count(Count::DirectReceived);
-        let may = peers.may_send(peer, bytes.len());
-        let is_taken = may && self.outbox.offer(Event::Direct { peer, bytes });
-        if may && !is_taken {
-            self.shared.counters.count(Count::DirectDropped);
+        if !peers.may_send(peer, bytes.len()) {
+            return Answer::TooMuch;
         }
-        // The line may be gone; its sender learns of that by itself.
-        let _unheard = taken.send(is_taken);
+        if self.outbox.offer(Event::Direct { peer, bytes }) {
+            return Answer::Taken;
+        }
+        self.shared.counters.count(Count::DirectDropped);
+        Answer::PassedOver
     }
 }
 

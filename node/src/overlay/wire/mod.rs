@@ -63,7 +63,9 @@ pub(crate) struct Wire {
     asked: HashMap<OutboundRequestId, Reply>,
     /// Questions to ourselves.
     own: BTreeMap<RequestId, Reply>,
+    /// One-way messages until they are answered; votes do not wait for the room of others.
     direct: InFlight<lines::Id>,
+    votes: InFlight<lines::Id>,
     orders: Vec<Order>,
 }
 
@@ -80,6 +82,7 @@ impl Wire {
             asked: HashMap::new(),
             own: BTreeMap::new(),
             direct: InFlight::new(),
+            votes: InFlight::new(),
             orders: Vec::new(),
         }
     }
@@ -109,6 +112,7 @@ impl Wire {
         let mut asked = self.asked.keys();
         self.asking.contains_key(peer)
             || self.direct.is_busy(peer)
+            || self.votes.is_busy(peer)
             || asked.any(|asked| request.is_pending_outbound(peer, asked))
     }
 
@@ -119,7 +123,7 @@ impl Wire {
             unjudged: self.unjudged.len(),
             unanswered: self.waiting.len(),
             asked: self.asked.len(),
-            unconfirmed: self.direct.len(),
+            unconfirmed: self.direct.len() + self.votes.len(),
             ..Queues::default()
         }
     }
@@ -136,6 +140,8 @@ impl Wire {
                 counters.count(Count::SlowFrames);
                 self.orders.push(Order::Penalise(peer, SLOW));
             }
+            // That others have used up the room is nobody's fault.
+            Frame::Crowded => counters.count(Count::FramesWithoutRoom),
             Frame::NoRoom => {
                 counters.count(Count::FramesWithoutRoom);
                 peers.on_broken_frame(peer);

@@ -141,7 +141,7 @@ fn behaviour(
         ),
         lines: lines::Behaviour::new(
             names.lines(),
-            Intake::new(limits.max_direct, limits, tuning),
+            [(); 2].map(|()| Intake::new(limits.max_direct, limits, tuning)),
             tuning.request,
         ),
     })
