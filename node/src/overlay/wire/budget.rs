@@ -120,6 +120,6 @@ mod tests {
         let large = budget.place(8 * MIB).unwrap();
         assert!(budget.place(2 * SMALL).is_err());
         drop(large);
-        assert!(budget.place(2 * SMALL).is_some());
+        assert!(budget.place(2 * SMALL).is_ok());
     }
 }
