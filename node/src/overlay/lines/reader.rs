@@ -37,15 +37,17 @@ pub(super) async fn read(
                 next.set(one(from, &intake));
             }
             Some(answer) = unanswered.next() => {
-                let mut bytes = Vec::new();
+                let (mut bytes, mut ends) = (Vec::new(), false);
                 let mut answer = Some(answer);
-                while let Some(told) = answer {
-                    let Some(byte) = byte(told) else { return };
-                    bytes.push(byte);
+                while let Some(one) = answer.filter(|_| !ends) {
+                    match byte(one) {
+                        Some(byte) => bytes.push(byte),
+                        None => ends = true,
+                    }
                     answer = unanswered.next().now_or_never().flatten();
                 }
                 let told = timeout(patience, tell(&mut to, &bytes)).await;
-                if !matches!(told, Ok(Ok(()))) {
+                if ends || !matches!(told, Ok(Ok(()))) {
                     return;
                 }
             }
