@@ -8,7 +8,7 @@
 //! all are of the largest kind, divided by all houses and by all accounts that one may have.
 //!
 //! 1. *Blocks.* Let `h` be the highest honest tip when the entry comes. Two blocks may be under
-//!    way: `h + 1` has begun, and `h + 2` may be made as soon as that is decided. From the beginning
+//!    way: `h + 1` has begun, and `h + 2` may be made as soon as that is decided. From the start
 //!    of `h + 2` to that of `h + 3` a block interval passes, in which the entry reaches all
 //!    validators. The proposer of `h + 3` has it. A full block is shared out by houses, then by the
 //!    accounts of each, and every share has room for the entry.
