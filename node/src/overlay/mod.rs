@@ -48,9 +48,9 @@
 //!    counted with its reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
 //! 8. Where two data planes cannot reach each other by datagrams, a stream carries these
 //!    ([`OverlayHandle::packets`], `packets`).
-//! 9. One-way messages go on long-lived streams, one for each class ([`Line`], `lines`).
-//! 10. A node that gets another address, or whose gateway does, makes its connections anew; silent
+//! 9. A node that gets another address, or whose gateway does, makes its connections anew; silent
 //!    ones are given up (`reach/moved`).
+//! 10. One-way messages go on long-lived streams, one for each class ([`Line`], `lines`).
 
 mod command;
 mod config;

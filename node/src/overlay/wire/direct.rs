@@ -90,7 +90,11 @@ impl Wire {
 /// The peer that sent a whole frame: it speaks a protocol of our network.
 pub(crate) fn speaker(event: &lines::Event) -> Option<PeerId> {
     match event {
-        lines::Event::Came { peer, frame, .. } if matches!(frame, Frame::Whole(_)) => Some(*peer),
+        lines::Event::Came {
+            peer,
+            frame: Frame::Whole(_),
+            ..
+        } => Some(*peer),
         _ => None,
     }
 }
