@@ -1,12 +1,12 @@
 //! Frames ([`gridbay_core::frame`]) of the request and one-way protocols.
 //!
 //! A stream of the request protocol carries one request frame and one response frame; what a line
-//! carries is in [`crate::overlay::lines`]. A bad frame is a value, not an error: libp2p keeps errors of reading a request
-//! to itself, and we want to know whose it was.
+//! carries is in [`crate::overlay::lines`]. A bad frame is a value, not an error: libp2p keeps
+//! errors of reading a request to itself, and we want to know whose it was.
 //!
-//! A request or a message has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its
-//! bytes a place among those that are being read ([`super::budget`]). The answer to an own request
-//! has only its caller's time: the node chooses whom it asks.
+//! A request or a message has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to
+//! arrive, and its bytes a place among those that are being read ([`super::budget`]). The answer to
+//! an own request has only its caller's time: the node chooses whom it asks.
 
 use std::io;
 use std::time::Duration;

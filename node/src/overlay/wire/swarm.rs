@@ -139,12 +139,14 @@ fn behaviour(
             limits,
             tuning,
         ),
-        lines: lines::Behaviour::new(
-            names.lines(),
-            [(); 2].map(|()| Intake::new(limits.max_direct, limits, tuning)),
-            tuning.request,
-        ),
+        lines: one_way(names, limits, tuning),
     })
+}
+
+/// One-way messages.
+fn one_way(names: &Names, limits: &Limits, tuning: &Tuning) -> lines::Behaviour {
+    let intake = || Intake::new(limits.max_direct, limits, tuning);
+    lines::Behaviour::new(names.lines(), [intake(), intake()], tuning.request)
 }
 
 /// Looks for peers on the LAN. A machine without multicast has none.

@@ -119,7 +119,7 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("Market", MARKET),
 ];
 
-/// Faults of streams and inboxes, and what comes of them: by the names under which they are counted.
+/// Faults of streams and inboxes, and what comes of them, by the names under which they count.
 pub const FAULTS: &[&str] = &[
     "classes reordered",
     "message held",

@@ -112,6 +112,15 @@ impl Inbox {
     }
 }
 
+/// A node's slow reading.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    /// Milliseconds for a message.
+    pub(super) every: u64,
+    pub(super) until: u64,
+    pub(super) inbox: Inbox,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

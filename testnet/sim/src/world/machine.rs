@@ -1,7 +1,7 @@
 //! One node's computer: its disk and clock, the things that outlive the node's process, and the
 //! process itself.
 
-use super::reading::Reader;
+use super::inbox::Reader;
 use crate::clock::Clock;
 use crate::found::{account_key, chain, node_key, provider, terms, validator_key};
 use crate::liar::Lie;

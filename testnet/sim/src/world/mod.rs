@@ -11,6 +11,7 @@
 
 mod act;
 mod copies;
+mod flow;
 mod hints;
 mod inbox;
 mod jobs;

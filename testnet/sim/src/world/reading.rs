@@ -5,19 +5,10 @@
 //! do not tell here who passed them on.
 
 use super::World;
-use super::inbox::{Inbox, Place};
+use super::inbox::{Inbox, Place, Reader};
 use super::queue::Event;
 use gridbay_core::input::Input;
 use gridbay_host::message::HostMessage;
-
-/// A node's slow reading.
-#[derive(Debug)]
-pub(crate) struct Reader {
-    /// Milliseconds for a message.
-    every: u64,
-    until: u64,
-    inbox: Inbox,
-}
 
 impl World {
     /// A node reads slowly from now on.

@@ -5,14 +5,12 @@
 //! 2. In a direction whose classes are *reordered*, a message comes by the delay of its class, but
 //!    never before one of its class that was sent earlier.
 
-use super::World;
-use super::queue::Event;
 use crate::class::{CLASSES, Class};
 use gridbay_core::input::Input;
 use std::collections::BTreeMap;
 
 /// The nodes that send and receive.
-type Way = (usize, usize);
+pub(super) type Way = (usize, usize);
 
 /// How much longer each class takes in a direction, and until when.
 type Late = (u64, [u64; CLASSES.len()]);
@@ -21,24 +19,24 @@ type Late = (u64, [u64; CLASSES.len()]);
 #[derive(Debug, Default)]
 pub(crate) struct Streams {
     /// When each stall ends.
-    stalls: BTreeMap<Way, u64>,
+    pub(super) stalls: BTreeMap<Way, u64>,
     /// Messages held, with the life of the receiver that they are for.
-    held: BTreeMap<Way, Vec<(u64, Input)>>,
-    late: BTreeMap<Way, Late>,
+    pub(super) held: BTreeMap<Way, Vec<(u64, Input)>>,
+    pub(super) late: BTreeMap<Way, Late>,
     /// When the latest message of each class arrives.
     last: BTreeMap<(Way, Class), u64>,
 }
 
 impl Streams {
-    fn stall(&mut self, way: Way, until: u64) {
+    pub(super) fn stall(&mut self, way: Way, until: u64) {
         let end = self.stalls.entry(way).or_default();
         *end = until.max(*end);
     }
-    fn is_stalled(&self, way: &Way, now: u64) -> bool {
+    pub(super) fn is_stalled(&self, way: &Way, now: u64) -> bool {
         self.stalls.get(way).is_some_and(|until| now < *until)
     }
     /// The messages held whose stall is over.
-    fn free(&mut self, way: &Way, now: u64) -> Vec<(u64, Input)> {
+    pub(super) fn free(&mut self, way: &Way, now: u64) -> Vec<(u64, Input)> {
         if self.is_stalled(way, now) {
             return Vec::new();
         }
@@ -47,7 +45,7 @@ impl Streams {
     }
     /// When a message arrives that is sent now and is so long on its way, and whether it overtakes
     /// one of another class.
-    fn arrival(&mut self, way: Way, class: Class, now: u64, delay: u64) -> (u64, bool) {
+    pub(super) fn arrival(&mut self, way: Way, class: Class, now: u64, delay: u64) -> (u64, bool) {
         let late = self.late.get(&way).filter(|(until, _)| now < *until);
         let last = self.last.get(&(way, class)).copied();
         if late.is_none() && last.is_none_or(|last| last <= now) {
@@ -59,55 +57,6 @@ impl Streams {
         let mut others = CLASSES.iter().filter(|other| **other != class);
         let overtakes = others.any(|other| self.last.get(&(way, *other)).is_some_and(|o| *o > at));
         (at, overtakes)
-    }
-}
-
-impl World {
-    /// A direction stalls from now on.
-    pub(super) fn stall(&mut self, way: Way, ms: u64) {
-        let until = self.now + ms;
-        self.net.streams.stall(way, until);
-        self.queue.push(until, Event::Flow(way.0, way.1));
-    }
-    /// Classes overtake one another from now on, both ways.
-    pub(super) fn overtake(&mut self, [a, b]: [usize; 2], late: [u64; CLASSES.len()], ms: u64) {
-        for way in [(a, b), (b, a)] {
-            self.net.streams.late.insert(way, (self.now + ms, late));
-        }
-    }
-    /// What a direction held goes on, if its stall is over.
-    pub(super) fn flow(&mut self, way: Way) {
-        let now = self.now;
-        for (life, input) in self.net.streams.free(&way, now) {
-            let (node, input) = (way.1, Box::new(input));
-            self.queue.push(now, Event::Input { node, life, input });
-        }
-    }
-    /// All streams are as they should be again.
-    pub(super) fn flow_all(&mut self) {
-        self.net.streams.late.clear();
-        let stalled = std::mem::take(&mut self.net.streams.stalls);
-        stalled.into_keys().for_each(|way| self.flow(way));
-    }
-    /// Holds a message, if its direction stalls.
-    pub(super) fn hold(&mut self, way: Way, input: Input) -> Option<Input> {
-        if !self.net.streams.is_stalled(&way, self.now) || !self.net.carries(way.0, way.1) {
-            return Some(input);
-        }
-        self.cover.count("message held");
-        let life = self.machines[way.1].life;
-        let held = self.net.streams.held.entry(way).or_default();
-        held.push((life, input));
-        None
-    }
-    /// Lets a message arrive after so long, or when its class does.
-    pub(super) fn send(&mut self, way: Way, delay: u64, input: Input) {
-        let class = Class::of(&input);
-        let (at, overtakes) = self.net.streams.arrival(way, class, self.now, delay);
-        if overtakes {
-            self.cover.count("message that overtakes");
-        }
-        self.input(way.1, at - self.now, input);
     }
 }
 
