@@ -58,7 +58,7 @@ const DECODERS: &[(&str, usize, &[&str])] = &[
         &["certificate", "header", "light_facts"],
     ),
     ("node/src/ledger/blocks.rs", 1, &["effect"]),
-    ("node/src/overlay/wire/codec.rs", 2, &["frame"]),
+    ("node/src/overlay/wire/codec.rs", 3, &["frame"]),
     ("node/src/store/transfers/book.rs", 1, &["signed_entry"]),
     ("node/src/store/transfers/mod.rs", 1, &["signed_entry"]),
     ("protocol/src/advert.rs", 1, &["advert", "adverts_heard"]),
