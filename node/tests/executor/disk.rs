@@ -1,7 +1,11 @@
 //! The disk is a limit like memory, and a job's end does not hang on the node.
 
 use std::fs;
+use std::thread;
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use gridbay_node::executor::{Executor, Exit, JobSpec, KillReason, Stream, Support};
 
@@ -193,6 +197,32 @@ fn what_is_written_just_before_the_end_counts_too() {
         assert_eq!(bench.run(&spec).exit, DISK);
         assert_eq!(left(bench, "late"), 0);
     });
+}
+
+#[test]
+fn a_job_that_ends_before_it_is_looked_at_is_counted_and_not_killed() {
+    in_each_tier(|bench| {
+        let script = "until test -e go; do sleep 0.01; done; head -c 50331648 /dev/zero > f";
+        let mut spec = bench.shell("unseen", script);
+        spec.limits.disk_bytes = 40 * MIB;
+        bench.start(&spec);
+        let started = bench.started(&spec.job);
+        let supervisor = Pid::from_raw(started.supervisor);
+        kill(supervisor, Signal::SIGSTOP).unwrap();
+        fs::write(bench.work_of("unseen").join("go"), "").unwrap();
+        until("the sandbox has ended", || has_ended(started.pid));
+        // The supervisor's next look is due when it goes on.
+        thread::sleep(Duration::from_secs(1));
+        kill(supervisor, Signal::SIGCONT).unwrap();
+        assert_eq!(bench.wait(&spec.job).exit, DISK);
+        assert_eq!(left(bench, "unseen"), 0);
+    });
+}
+
+/// Whether nobody but its parent knows of a process any more.
+fn has_ended(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit(") ").next().is_some_and(|s| s.starts_with('Z'))
 }
 
 #[test]

@@ -177,6 +177,10 @@ impl Watch<'_> {
         self.take_orders();
         self.handover.iter_mut().for_each(Handover::serve);
         self.take_signals()?;
+        if self.gone.is_some() {
+            // Its number may be another's by now: from here on nothing may be sent to it.
+            return Ok(());
+        }
         self.look()?;
         self.keep_lease();
         self.keep_disk()?;
