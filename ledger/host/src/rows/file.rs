@@ -5,6 +5,7 @@
 
 use super::Row;
 use redb::{AccessGuard, Database, Durability, ReadOnlyTable, ReadableDatabase, TableDefinition};
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -63,7 +64,7 @@ impl File {
         builder.set_cache_size(CACHE_BYTES);
         let file = File(Some(guarded(|| builder.create(path).map_err(wrong))?));
         // Makes the table, so that reading never misses it.
-        file.make_safe()?;
+        file.write_safely(iter::empty())?;
         Ok(file)
     }
     fn with<T>(&self, deed: impl FnOnce(&Database) -> Result<T, Error>) -> Result<T, Error> {
@@ -104,7 +105,7 @@ impl File {
             found.collect::<Result<_, _>>().map_err(wrong)
         })
     }
-    /// Writes rows, all or none. They are safe after [`File::make_safe`].
+    /// Writes rows, all or none. They are safe after the next [`File::write_safely`].
     pub(super) fn write<'r>(
         &self,
         rows: impl Iterator<Item = (&'r Vec<u8>, &'r Vec<u8>)>,
@@ -117,10 +118,6 @@ impl File {
         rows: impl Iterator<Item = (&'r Vec<u8>, &'r Vec<u8>)>,
     ) -> Result<(), Error> {
         self.commit(rows, Durability::Immediate)
-    }
-    /// Makes all that was written safe.
-    pub(super) fn make_safe(&self) -> Result<(), Error> {
-        self.commit(std::iter::empty(), Durability::Immediate)
     }
     fn commit<'r>(
         &self,
