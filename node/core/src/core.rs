@@ -34,7 +34,7 @@ use crate::signer::{ENTRY_HEIGHTS, Signer};
 use crate::wallet;
 use crate::withheld::Withheld;
 use gridbay_host::message::HostMessage;
-use gridbay_host::{Fault, Host, HostEffect, HostInput, MempoolRefusal, Received, Stage, Stages};
+use gridbay_host::{Fault, Host, HostEffect, HostInput, MempoolRefusal, Received, Stage};
 use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -132,10 +132,6 @@ impl Core {
     /// The ledger's state.
     pub fn state(&self) -> &State {
         self.host.state()
-    }
-    /// Times the stages of the ledger from now on.
-    pub fn measure(&mut self, stages: Stages) {
-        self.host.measure(stages);
     }
     /// The ledger's host.
     pub fn host(&self) -> &Host {

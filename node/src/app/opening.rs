@@ -42,7 +42,7 @@ pub(super) struct Opening {
     pub(super) orders: OrderStore,
     pub(super) jobs: Jobs,
     pub(super) provider: Option<ProviderTerms>,
-    /// Times the disk of the ledger.
+    /// Times the ledger and its disk.
     pub(super) stages: Stages,
 }
 
@@ -96,8 +96,10 @@ impl Opening {
             chain: validator.map(|v| Chain::new(&v.beacon_secret, CHAIN_STEPS)),
             index,
         };
+        let mut host = Host::open(config, disk)?;
+        host.measure(self.stages.clone());
         Ok(Parts {
-            host: Host::open(config, disk)?,
+            host,
             account_key: self.keys.account.clone(),
             node: self.keys.node(),
             orders: self.orders.load().map_err(kept("the orders"))?,

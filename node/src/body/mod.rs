@@ -176,7 +176,6 @@ impl Tools {
     /// A core of these parts, as the tools want it.
     fn core(&self, parts: Parts) -> Core {
         let mut core = Core::new(parts);
-        core.measure(self.meters.stopwatch());
         let withheld = withheld::load(self.room.home());
         core.keep_copies(crate::store::copies::load(self.room.home()));
         core.withhold(withheld, self.room.trouble().is_some());
