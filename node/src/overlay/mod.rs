@@ -54,6 +54,7 @@
 
 mod command;
 mod config;
+mod connections;
 mod dht;
 mod error;
 mod event;

@@ -25,14 +25,13 @@ mod reader;
 mod tests;
 mod writer;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use libp2p::core::Endpoint;
 use libp2p::core::transport::PortUse;
-use libp2p::swarm::behaviour::ConnectionEstablished;
 use libp2p::swarm::{
     ConnectionClosed, ConnectionDenied, ConnectionId, FromSwarm, NetworkBehaviour, NotifyHandler,
     THandler, THandlerInEvent, THandlerOutEvent, ToSwarm,
@@ -40,6 +39,7 @@ use libp2p::swarm::{
 use libp2p::{Multiaddr, PeerId, StreamProtocol};
 use tokio::sync::oneshot;
 
+use super::connections::Connections;
 use super::wire::codec::{Frame, Intake};
 use handler::{Handler, News};
 use writer::Parcel;
@@ -96,10 +96,6 @@ pub(crate) enum Event {
     Ended { id: Id, taken: bool },
 }
 
-/// The connections to a peer, by the order in which one is chosen.
-type Connections = BTreeSet<(Relayed, ConnectionId)>;
-type Relayed = bool;
-
 /// The behaviour.
 #[derive(Debug)]
 pub(crate) struct Behaviour {
@@ -109,7 +105,7 @@ pub(crate) struct Behaviour {
     intake_of_kept: Intake,
     kept: BTreeSet<PeerId>,
     patience: Duration,
-    connections: BTreeMap<PeerId, Connections>,
+    connections: Connections,
     /// Messages on their way, by the connection that carries them.
     under_way: BTreeSet<(ConnectionId, Id)>,
     next: Id,
@@ -131,7 +127,7 @@ impl Behaviour {
             intake_of_kept,
             kept: BTreeSet::new(),
             patience,
-            connections: BTreeMap::new(),
+            connections: Connections::default(),
             under_way: BTreeSet::new(),
             next: 0,
             actions: VecDeque::new(),
@@ -141,7 +137,7 @@ impl Behaviour {
 
     /// Sends a frame to a peer; `None` if there is no connection to it.
     pub(crate) fn send(&mut self, peer: PeerId, line: Line, frame: Arc<[u8]>) -> Option<Id> {
-        let (_, connection) = *self.connections.get(&peer)?.first()?;
+        let connection = self.connections.best(&peer)?;
         let id = self.next;
         self.next += 1;
         self.under_way.insert((connection, id));
@@ -184,13 +180,7 @@ impl Behaviour {
         }
     }
 
-    fn closed(&mut self, peer: &PeerId, connection: ConnectionId) {
-        if let Some(known) = self.connections.get_mut(peer) {
-            known.retain(|(_, one)| *one != connection);
-            if known.is_empty() {
-                self.connections.remove(peer);
-            }
-        }
+    fn closed(&mut self, connection: ConnectionId) {
         let own = self
             .under_way
             .range((connection, Id::MIN)..=(connection, Id::MAX));
@@ -227,22 +217,9 @@ impl NetworkBehaviour for Behaviour {
     }
 
     fn on_swarm_event(&mut self, event: FromSwarm<'_>) {
-        match event {
-            FromSwarm::ConnectionEstablished(ConnectionEstablished {
-                peer_id,
-                connection_id,
-                endpoint,
-                ..
-            }) => {
-                let known = self.connections.entry(peer_id).or_default();
-                known.insert((endpoint.is_relayed(), connection_id));
-            }
-            FromSwarm::ConnectionClosed(ConnectionClosed {
-                peer_id,
-                connection_id,
-                ..
-            }) => self.closed(&peer_id, connection_id),
-            _ => {}
+        self.connections.hear(&event);
+        if let FromSwarm::ConnectionClosed(ConnectionClosed { connection_id, .. }) = event {
+            self.closed(connection_id);
         }
     }
 

@@ -12,17 +12,16 @@
 mod frames;
 mod handler;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use libp2p::core::Endpoint;
 use libp2p::core::transport::PortUse;
-use libp2p::swarm::behaviour::ConnectionEstablished;
 use libp2p::swarm::{
-    ConnectionClosed, ConnectionDenied, ConnectionId, FromSwarm, NetworkBehaviour, NotifyHandler,
-    THandler, THandlerInEvent, THandlerOutEvent, ToSwarm,
+    ConnectionDenied, ConnectionId, FromSwarm, NetworkBehaviour, NotifyHandler, THandler,
+    THandlerInEvent, THandlerOutEvent, ToSwarm,
 };
 use libp2p::{Multiaddr, PeerId, StreamProtocol};
 use tokio::sync::{mpsc, oneshot};
@@ -30,6 +29,7 @@ use tokio::sync::{mpsc, oneshot};
 pub use frames::{DATAGRAM_BYTES, Packets, Receiving, Sending};
 use handler::Handler;
 
+use super::connections::Connections;
 use super::reach::addresses::is_circuit;
 
 /// Streams of others that nobody has taken yet, at the most.
@@ -80,8 +80,7 @@ pub(crate) struct Behaviour {
     protocol: StreamProtocol,
     incoming: mpsc::Sender<(PeerId, Packets)>,
     carries: Carries,
-    /// Direct connections.
-    direct: BTreeMap<PeerId, BTreeSet<ConnectionId>>,
+    connections: Connections,
     asked: VecDeque<(PeerId, ConnectionId, Reply)>,
     waker: Option<Waker>,
 }
@@ -94,7 +93,7 @@ impl Behaviour {
             protocol,
             incoming,
             carries: Carries::default(),
-            direct: BTreeMap::new(),
+            connections: Connections::default(),
             asked: VecDeque::new(),
             waker: None,
         };
@@ -108,9 +107,9 @@ impl Behaviour {
 
     /// Opens a stream on the oldest direct connection to a peer.
     pub(crate) fn open(&mut self, peer: PeerId, reply: Reply) {
-        let connection = self.direct.get(&peer).and_then(BTreeSet::first);
+        let connection = self.connections.direct(&peer);
         let full = self.asked.len() == ASKED;
-        match connection.copied().filter(|_| !full) {
+        match connection.filter(|_| !full) {
             Some(connection) => {
                 self.asked.push_back((peer, connection, reply));
                 if let Some(waker) = self.waker.take() {
@@ -161,30 +160,7 @@ impl NetworkBehaviour for Behaviour {
     }
 
     fn on_swarm_event(&mut self, event: FromSwarm<'_>) {
-        match event {
-            FromSwarm::ConnectionEstablished(ConnectionEstablished {
-                peer_id,
-                connection_id,
-                endpoint,
-                ..
-            }) if !endpoint.is_relayed() => {
-                let known = self.direct.entry(peer_id).or_default();
-                known.insert(connection_id);
-            }
-            FromSwarm::ConnectionClosed(ConnectionClosed {
-                peer_id,
-                connection_id,
-                ..
-            }) => {
-                if let Some(known) = self.direct.get_mut(&peer_id) {
-                    known.remove(&connection_id);
-                    if known.is_empty() {
-                        self.direct.remove(&peer_id);
-                    }
-                }
-            }
-            _ => {}
-        }
+        self.connections.hear(&event);
     }
 
     fn on_connection_handler_event(
