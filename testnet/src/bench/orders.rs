@@ -181,34 +181,43 @@ pub(super) async fn one_after_another(
     for i in 0..n {
         let pause = phase_ms(buyer * 1_000 + i, round_ms);
         tokio::time::sleep(Duration::from_millis(pause)).await;
-        let ask = Ask {
-            name: format!("bench-{i}"),
-            class: "small".to_owned(),
-            nodes: 1,
-            max_price: Some(credits(4)),
-            seconds: 10,
-            how: if buy { How::BUY } else { How::BID },
-            argv: vec!["true".to_owned()],
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            checkpoint: None,
-        };
-        let request = market::stage(client, &ask).await?;
-        let mut record = market::submit(client, &request).await?;
-        let until = Instant::now() + ORDER_TIME;
-        while !record.state.is_final() {
-            if Instant::now() > until {
-                bail!(
-                    "order {i} of buyer {buyer} is still {}",
-                    record.state.name()
-                );
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-            record = market::job(client, &record.id).await?;
+        let record = one(client, format!("bench-{i}"), buy, ORDER_TIME).await?;
+        if !record.state.is_final() {
+            let state = record.state.name();
+            bail!("order {i} of buyer {buyer} is still {state}");
         }
         records.push(record);
     }
     Ok(records)
+}
+
+/// One order, as it is when it has ended, or after a time.
+pub(super) async fn one(
+    client: &Client,
+    name: String,
+    buy: bool,
+    time: Duration,
+) -> anyhow::Result<JobRecord> {
+    let ask = Ask {
+        name,
+        class: "small".to_owned(),
+        nodes: 1,
+        max_price: Some(credits(4)),
+        seconds: 10,
+        how: if buy { How::BUY } else { How::BID },
+        argv: vec!["true".to_owned()],
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        checkpoint: None,
+    };
+    let request = market::stage(client, &ask).await?;
+    let mut record = market::submit(client, &request).await?;
+    let until = Instant::now() + time;
+    while !record.state.is_final() && Instant::now() < until {
+        tokio::time::sleep(LOOK_EVERY).await;
+        record = market::job(client, &record.id).await?;
+    }
+    Ok(record)
 }
 
 /// A moment of a round, spread evenly over the orders and the same in every run.

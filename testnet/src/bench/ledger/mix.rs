@@ -6,14 +6,13 @@
 //!    the node's own stamps, as in `bench orders`.
 //! 3. Each order pays its seller for a slot; what sellers earned says that slots were paid.
 
-use super::super::orders::{phase_ms, to_running_ms};
+use super::super::orders::{one, phase_ms, to_running_ms};
 use super::super::spread::Spread;
-use crate::market::{self, Ask};
 use crate::network::Node;
 use crate::network::plan::{credits, offer};
 use anyhow::Context as _;
 use gridbay_node::api::client::Client;
-use gridbay_node::api::types::{How, JobRecord, JobState, OfferRequest};
+use gridbay_node::api::types::{JobState, OfferRequest};
 use gridbay_node::ui::Table;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -23,8 +22,6 @@ use tokio::task::JoinSet;
 const UNITS: u32 = 64;
 /// Until one order's job has run.
 const ORDER_TIME: Duration = Duration::from_secs(60);
-/// How often an order is looked at; its stamps do not depend on it.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Until a client whose order was refused comes again.
 const PAUSE: Duration = Duration::from_millis(500);
 /// The metric of what a node earned.
@@ -157,7 +154,7 @@ async fn orders(
 impl Orders {
     /// One order, until its job has ended.
     async fn order(&mut self, client: &Client, bid: bool) {
-        let failure = match self::order(client, bid).await {
+        let failure = match one(client, "bench".to_owned(), !bid, ORDER_TIME).await {
             Ok(record) if record.state == JobState::Done => {
                 let times = if bid { &mut self.bids } else { &mut self.buys };
                 times.extend(to_running_ms(&record));
@@ -170,29 +167,6 @@ impl Orders {
         self.failure.get_or_insert(failure);
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-async fn order(client: &Client, bid: bool) -> anyhow::Result<JobRecord> {
-    let ask = Ask {
-        name: "bench".to_owned(),
-        class: "small".to_owned(),
-        nodes: 1,
-        max_price: Some(credits(4)),
-        seconds: 10,
-        how: if bid { How::BID } else { How::BUY },
-        argv: vec!["true".to_owned()],
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        checkpoint: None,
-    };
-    let request = market::stage(client, &ask).await?;
-    let mut record = market::submit(client, &request).await?;
-    let until = Instant::now() + ORDER_TIME;
-    while !record.state.is_final() && Instant::now() < until {
-        tokio::time::sleep(LOOK_EVERY).await;
-        record = market::job(client, &record.id).await?;
-    }
-    Ok(record)
 }
 
 fn sum(ordered: Vec<Orders>, clients: usize, seconds: f64, earned: f64) -> Mix {
