@@ -1,7 +1,7 @@
 //! Classes of messages between nodes: what a node may send and take in by ways of their own.
 
 use gridbay_core::input::Input;
-use gridbay_host::message::HostMessage;
+use gridbay_host::message::{self, HostMessage};
 
 /// A class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,15 +23,16 @@ impl Class {
     /// The class of bytes between hosts, by the kind that they claim to be. Whatever is of no kind
     /// travels with the requests for blocks.
     pub fn of_bytes(bytes: &[u8]) -> Class {
-        let is = |kind: &[u8]| bytes.get(2..).is_some_and(|rest| rest.starts_with(kind));
-        if HostMessage::is_urgent(bytes) {
-            Class::Urgent
-        } else if is(b"entries") || is(b"receipts") || is(b"acknowledged") {
-            Class::Entries
-        } else if is(b"status") {
-            Class::Status
-        } else {
-            Class::Sync
+        let is_status = || {
+            bytes
+                .get(2..)
+                .is_some_and(|rest| rest.starts_with(b"status"))
+        };
+        match HostMessage::class(bytes) {
+            message::Class::Votes | message::Class::Bodies => Class::Urgent,
+            message::Class::Entries => Class::Entries,
+            message::Class::Words if is_status() => Class::Status,
+            message::Class::Words => Class::Sync,
         }
     }
     /// The class of an input that came from another node.

@@ -96,9 +96,9 @@ pub enum Fault {
     /// What the first sends the second is held for some milliseconds and then comes in its order,
     /// as through a stream whose flow was stopped.
     Stall {
-        /// Who sends.
+        /// The sender.
         from: usize,
-        /// Who waits.
+        /// The receiver, which waits.
         to: usize,
         /// For how long.
         ms: u64,

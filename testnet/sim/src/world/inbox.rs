@@ -17,7 +17,7 @@ const PLACE: usize = 8 * PER_PEER;
 /// Of so many messages one is of others than validators, and one of validators but not urgent.
 const SHARE: u64 = 8;
 
-/// Who sent a message.
+/// The sender of a message.
 type Peer = [u8; 32];
 
 /// Where a message waits.
