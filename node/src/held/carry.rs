@@ -223,6 +223,8 @@ mod tests {
             told(&book, r#""list""#, Some(listed)).await,
             format!("{listed}\nmore")
         );
+        // Nobody waits for the line of an order that nobody answers.
+        book.settled().await;
         let lines = read_log(dir.path(), 0).unwrap().unwrap().lines;
         let told: Vec<_> = lines[1..]
             .iter()
