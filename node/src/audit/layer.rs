@@ -1,7 +1,8 @@
 //! The middleware that writes down what requests change.
 
-use super::book::{Action, Book};
+use super::book::Book;
 use super::detail;
+use super::files::Action;
 use super::line::{Outcome, Who};
 use super::pending::Pending;
 use crate::api::intake::whole;

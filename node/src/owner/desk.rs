@@ -99,9 +99,7 @@ async fn note(node: &Node, from: &PublicKey, what: &'static str, outcome: &Answe
         outcome,
         status,
     };
-    let book = node.parts.audit.clone();
-    // The line is written even if nobody waits for it.
-    let _written = tokio::task::spawn_blocking(move || book.write(action)).await;
+    node.parts.audit.write(action).await;
 }
 
 /// Has an update pulled from the node that orders it, if it is let in; answers at once.

@@ -50,7 +50,7 @@ pub(super) async fn enter(
         let hint = "open it as it was printed, or make a new one: gridbay web";
         return Err(ApiError::new(ErrorCode::Unauthorised, why, hint).into());
     };
-    opened(&node, &secret, host);
+    opened(&node, &secret, host).await;
     let seconds = SESSION_TIME.as_secs();
     let cookie = format!("{name}={secret}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}");
     let page = plain(
@@ -65,9 +65,9 @@ pub(super) async fn enter(
 }
 
 /// Notes that a session was opened, and which one.
-fn opened(node: &Node, secret: &str, host: &str) {
+async fn opened(node: &Node, secret: &str, host: &str) {
     if let Some(who) = node.web.who(secret, host, Instant::now()) {
-        node.parts.audit.write(Action {
+        let written = node.parts.audit.write(Action {
             who: audit::Who::from(&who),
             what: "session begins".to_owned(),
             place: None,
@@ -75,6 +75,7 @@ fn opened(node: &Node, secret: &str, host: &str) {
             outcome: Outcome::Done,
             status: None,
         });
+        written.await;
     }
 }
 
