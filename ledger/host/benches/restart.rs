@@ -16,58 +16,24 @@
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 #![allow(clippy::unwrap_used, reason = "a benchmark ends at the first error")]
 
-use gridbay_host::disk::RealDisk;
-use gridbay_host::{Host, HostConfig, HostEffect, HostInput, Now};
-use gridbay_protocol::beacon::Chain;
-use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::genesis::{Genesis, Member};
-use gridbay_protocol::ids::Hash32;
-use gridbay_protocol::keys::SecretKey;
+mod world;
+
+use gridbay_host::{Host, HostInput};
+use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::limits::BLOCK_ENTRIES;
 use gridbay_protocol::stage::{Authentic, WellFormed};
-use gridbay_protocol::units::Credits;
-use gridbay_sample as sample;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
+use world::{WINDOW, genesis, key, step, transfer};
 
-const EPOCH_MS: u64 = 1_700_000_000_000;
-const MEMBERS: usize = 16;
-/// Heights that an entry may wait, as the node's own agents set it.
-const WINDOW: u64 = 40;
 const BAR: Duration = Duration::from_secs(2);
 
-fn key(n: usize) -> SecretKey {
-    SecretKey::from_seed(&[n as u8 + 1; 32])
-}
-
-fn chain() -> Chain {
-    Chain::new(&[9; 32], 16_384)
-}
-
-fn genesis() -> Genesis {
-    let money = Credits::from_micros(1_000_000_000).unwrap();
-    let member = |i: usize| Member {
-        validator: (i == 0)
-            .then(|| sample::validator(key(100).public(), key(101).public(), chain().tip())),
-        ..sample::member(&format!("member{i:02}"), key(i).public(), money)
-    };
-    let members = (0..MEMBERS).map(member).collect();
-    sample::genesis("bench", vec![sample::class("small", 1, 1024, 10)], members)
-}
-
 fn open(genesis: &Genesis, root: &Path, indexed: bool) -> Host {
-    let config = HostConfig {
-        genesis: genesis.clone(),
-        key: Some(key(100)),
-        chain: Some(chain()),
-        index: indexed.then(|| root.join("index")),
-    };
-    let disk = RealDisk::open(&root.join("ledger")).unwrap();
-    Host::open(config, Box::new(disk)).unwrap()
+    world::open(genesis, root, Some(key(100)), indexed)
 }
 
 /// Signs and checks transfers in a thread of its own, a block's worth at a time.
@@ -75,25 +41,10 @@ fn transfers(genesis: &Genesis, count: usize) -> Receiver<Vec<Arc<Authentic>>> {
     let (sender, receiver) = sync_channel(4);
     let genesis = genesis.clone();
     std::thread::spawn(move || {
-        let network = genesis.network();
-        let accounts: Vec<_> = genesis.members.iter().map(|m| genesis.account(m)).collect();
-        let keys: Vec<_> = (0..MEMBERS).map(key).collect();
         let sign = |n: usize| {
-            let mut memo = [0; 32];
-            memo[..8].copy_from_slice(&(n as u64).to_le_bytes());
-            let entry = Entry {
-                network,
-                account: accounts[n % MEMBERS],
-                key: keys[n % MEMBERS].public(),
-                valid_until: (n / BLOCK_ENTRIES) as u64 + WINDOW,
-                body: EntryBody::Transfer {
-                    to: accounts[(n + 1) % MEMBERS],
-                    amount: Credits::from_micros(1).unwrap(),
-                    memo: Hash32(memo),
-                },
-            };
-            let signed = SignedEntry::new(entry, &keys[n % MEMBERS]);
-            let formed = WellFormed::check(&network, signed).unwrap();
+            let valid_until = (n / BLOCK_ENTRIES) as u64 + WINDOW;
+            let signed = transfer(&genesis, n, valid_until);
+            let formed = WellFormed::check(&genesis.network(), signed).unwrap();
             Arc::new(formed.authenticate().unwrap())
         };
         for start in (0..count).step_by(BLOCK_ENTRIES) {
@@ -104,20 +55,6 @@ fn transfers(genesis: &Genesis, count: usize) -> Receiver<Vec<Arc<Authentic>>> {
         }
     });
     receiver
-}
-
-/// Steps a host at a virtual time; when it wants to be woken.
-fn step(host: &mut Host, ms: u64, input: HostInput) -> u64 {
-    let now = Now {
-        mono_ms: ms,
-        wall_ms: EPOCH_MS + ms,
-    };
-    let effects = host.step(now, input).unwrap();
-    let wake = effects.iter().rev().find_map(|effect| match effect {
-        HostEffect::WakeAt(at) => Some(*at),
-        _ => None,
-    });
-    wake.unwrap()
 }
 
 /// Has the validator decide all transfers; returns the time.

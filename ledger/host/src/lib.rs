@@ -37,6 +37,7 @@ pub mod record;
 mod reveals;
 mod rows;
 mod serving;
+mod signatures;
 mod snapshots;
 mod stages;
 mod strangers;

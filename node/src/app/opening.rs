@@ -27,6 +27,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
 /// Bytes that must fit beside the longest file before a full disk counts as cured: some blocks'
 /// worth.
@@ -98,6 +99,7 @@ impl Opening {
         };
         let mut host = Host::open(config, disk)?;
         host.measure(self.stages.clone());
+        host.use_cores(thread::available_parallelism().map_or(1, usize::from));
         Ok(Parts {
             host,
             account_key: self.keys.account.clone(),

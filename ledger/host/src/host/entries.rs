@@ -16,6 +16,7 @@ use crate::catchup::Peer;
 use crate::limits;
 use crate::mempool::{MempoolRefusal, Source};
 use crate::message::HostMessage;
+use crate::signatures;
 use crate::stages::Stage;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::stage::{Authentic, WellFormed};
@@ -57,15 +58,32 @@ impl Host {
             }
         }
     }
+    /// Takes entries of a peer in, up to the first that is worthless. Those of a validator are
+    /// checked together; of anybody else each is only checked if the ones before leave it a check.
     pub(super) fn take_entries(&mut self, from: Peer, entries: Vec<SignedEntry>) {
-        let source = if self.is_validators_node(&from) {
-            Source::Validator
-        } else {
-            Source::Other
+        let (source, together) = match self.is_validators_node(&from) {
+            true => (Source::Validator, limits::BATCH_ENTRIES),
+            false => (Source::Other, 1),
         };
+        let mut entries = entries.into_iter().peekable();
+        while entries.peek().is_some() {
+            let some = entries.by_ref().take(together);
+            if let Err(offence) = self.take_some(from, source, some) {
+                return self.penalise(from, offence);
+            }
+        }
+    }
+    fn take_some(
+        &mut self,
+        from: Peer,
+        source: Source,
+        entries: impl Iterator<Item = SignedEntry>,
+    ) -> Result<(), Offence> {
+        let (mut new, mut worthless) = (Vec::new(), None);
         for signed in entries {
             let Ok(formed) = WellFormed::check(&self.state.network(), signed) else {
-                return self.penalise(from, Offence::Entry);
+                worthless = Some(Offence::Entry);
+                break;
             };
             let id = formed.id();
             if self.mempool.contains(&id) {
@@ -76,30 +94,36 @@ impl Host {
             if self.state.has_used(formed.signed().entry.valid_until, id) {
                 continue;
             }
-            let counted = source == Source::Other;
-            if counted && !self.checks.may(&from, self.now.mono_ms) {
-                return self.penalise(from, Offence::Entries);
+            if source == Source::Other && !self.checks.may(&from, self.now.mono_ms) {
+                worthless = Some(Offence::Entries);
+                break;
             }
-            let checked = self.stages.time(Stage::Verify, || formed.authenticate());
-            let Ok(entry) = checked else {
-                return self.penalise(from, Offence::Entry);
-            };
-            let entry = Arc::new(entry);
-            let added = self.mempool.add(&self.state, Arc::clone(&entry), source);
-            if counted && !matches!(added, Ok(true)) {
-                self.checks.count(from, self.now.mono_ms);
-            }
-            match added {
-                Ok(ready) => {
-                    self.effects.push(HostEffect::EntryAdmitted { entry: id });
-                    self.promise_to(&id, from);
-                    if ready {
-                        self.announce(&entry, source);
-                    }
+            new.push(formed);
+        }
+        let check = || signatures::authenticate(self.cores, &new);
+        let checked = self.stages.time(Stage::Verify, check);
+        for entry in checked {
+            self.admit(from, source, entry.map_err(|_| Offence::Entry)?);
+        }
+        worthless.map_or(Ok(()), Err)
+    }
+    /// Takes an entry of a peer into the mempool, if it has a place there.
+    fn admit(&mut self, from: Peer, source: Source, entry: Authentic) {
+        let (id, entry) = (entry.id(), Arc::new(entry));
+        let added = self.mempool.add(&self.state, Arc::clone(&entry), source);
+        if source == Source::Other && !matches!(added, Ok(true)) {
+            self.checks.count(from, self.now.mono_ms);
+        }
+        match added {
+            Ok(ready) => {
+                self.effects.push(HostEffect::EntryAdmitted { entry: id });
+                self.promise_to(&id, from);
+                if ready {
+                    self.announce(&entry, source);
                 }
-                Err(MempoolRefusal::Known(_)) => {}
-                Err(refusal) => tracing::debug!(entry = %id, %refusal, "entry of a peer refused"),
             }
+            Err(MempoolRefusal::Known(_)) => {}
+            Err(refusal) => tracing::debug!(entry = %id, %refusal, "entry of a peer refused"),
         }
     }
     /// Passes on and acknowledges an entry that is ready for the first time, as a validator.

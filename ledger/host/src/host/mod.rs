@@ -94,6 +94,8 @@ pub struct Host {
     pace: Pace,
     snapshots: Snapshots,
     stages: Stages,
+    /// Cores that may check signatures at a time.
+    cores: usize,
     clock: ClockWatch,
     now: Now,
     /// When to state our tip again.
@@ -241,6 +243,11 @@ impl Host {
         self.snapshots.set_every(blocks);
     }
 
+    /// From now on checks the signatures of entries that come together on so many cores, if that
+    /// is more than the one that a host has by itself.
+    pub fn use_cores(&mut self, cores: usize) {
+        self.cores = cores;
+    }
     /// Times its stages from now on, all but the disk's.
     pub fn measure(&mut self, stages: Stages) {
         self.stages = stages;

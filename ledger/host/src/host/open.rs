@@ -166,6 +166,7 @@ impl Host {
             pace: Pace::new(state.policy()),
             snapshots,
             stages: Stages::default(),
+            cores: 1,
             clock: ClockWatch::default(),
             now: Now::default(),
             status_at: 0,

@@ -9,8 +9,12 @@ use crate::catchup::Peer;
 use crate::fault::Fault;
 use crate::limits;
 use crate::message::{DecidedBlock, HostMessage, Status, SyncRequest};
+use crate::signatures;
 use crate::stages::Stage;
-use gridbay_ledger::CheckedBlock;
+use gridbay_ledger::{BlockRefusal, CheckedBlock};
+use gridbay_protocol::block::Block;
+use gridbay_protocol::stage::WellFormed;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Host {
@@ -84,8 +88,7 @@ impl Host {
             self.penalise(from, Offence::Certificate);
             return Ok(false);
         }
-        let known = |id: &_, signature: &_| self.mempool.known(id, signature);
-        let check = || CheckedBlock::check(&network, block, known);
+        let check = || self.check_together(block);
         let Ok(checked) = self.stages.time(Stage::Verify, check) else {
             self.penalise(from, Offence::Body);
             return Ok(false);
@@ -103,5 +106,22 @@ impl Host {
             })?;
         self.commit(Arc::new(checked), delta, certificate)?;
         Ok(true)
+    }
+    /// Checks a block; the signatures of entries that never came by themselves are checked together.
+    fn check_together(&self, block: Block) -> Result<CheckedBlock, BlockRefusal> {
+        let network = self.state.network();
+        let mut new = Vec::new();
+        if self.cores > 1 {
+            let formed = block.entries.iter().cloned();
+            let formed = formed.filter_map(|signed| WellFormed::check(&network, signed).ok());
+            new.extend(formed.filter(|formed| !self.mempool.contains(&formed.id())));
+        }
+        let right = signatures::authenticate(self.cores, &new);
+        let right = right.into_iter().flatten();
+        let right: BTreeMap<_, _> = right.map(|e| (e.id(), Arc::new(e))).collect();
+        CheckedBlock::check(&network, block, |id, signature| {
+            let own = self.mempool.known(id, signature);
+            own.or_else(|| right.get(id).cloned())
+        })
     }
 }

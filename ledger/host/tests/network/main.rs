@@ -21,5 +21,6 @@ mod pace;
 mod rng;
 mod rounds;
 mod snapshots;
+mod together;
 mod withheld;
 mod world;

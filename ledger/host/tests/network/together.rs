@@ -1,0 +1,76 @@
+//! Signatures that are checked together: each counts by itself, whichever core checks it.
+
+use crate::genesis::peer;
+use crate::world::World;
+use gridbay_host::message::{DecidedBlock, HostMessage};
+use gridbay_host::{Host, HostEffect, HostInput, Offence, Received};
+
+const MANY: usize = 100;
+
+fn offences(effects: &[HostEffect]) -> Vec<Offence> {
+    let offence = |effect: &HostEffect| match effect {
+        HostEffect::Penalise { offence, .. } => Some(*offence),
+        _ => None,
+    };
+    effects.iter().filter_map(offence).collect()
+}
+
+#[test]
+fn entries_up_to_a_wrong_signature_are_taken() {
+    let mut world = World::new(4, 0, 5);
+    // Nobody else is there, so nothing leaves the mempool.
+    world.boot(0);
+    let mut pooled = 0;
+    for wrong in [0, 40, MANY - 1, MANY] {
+        let all = (0..MANY).map(|n| world.transfer(n % 4).signed().clone());
+        let mut all: Vec<_> = all.collect();
+        if let Some(signed) = all.get_mut(wrong) {
+            signed.signature.0[5] ^= 1;
+        }
+        let message = Received::Message(HostMessage::Entries(all));
+        let from = peer(1);
+        let effects = world.input(0, HostInput::Message { from, message });
+        let found = offences(&effects);
+        assert_eq!(found.is_empty(), wrong == MANY);
+        assert!(found.iter().all(|offence| *offence == Offence::Entry));
+        pooled += wrong;
+        assert_eq!(world.hosts[0].as_ref().unwrap().mempool_len(), pooled);
+    }
+}
+
+/// Tells a host of a decided block: what it finds wrong.
+fn told(host: &mut Host, world: &World, decided: DecidedBlock) -> Vec<Offence> {
+    let message = Received::Message(HostMessage::SyncResponse(vec![decided]));
+    let from = peer(0);
+    let input = HostInput::Message { from, message };
+    offences(&host.step(world.clocks(4), input).unwrap())
+}
+
+#[test]
+fn a_block_with_one_wrong_signature_is_not_caught_up_on() {
+    let mut world = World::new(4, 1, 6);
+    (0..4).for_each(|i| world.boot(i));
+    let all = (0..MANY).map(|_| world.transfer(0)).collect();
+    world.input(0, HostInput::Submit(all));
+    let has_none = |w: &World| w.hosts[0].as_ref().unwrap().mempool_len() == 0;
+    assert!(world.run(60_000, |w| has_none(w) && w.tip(0) > 1));
+    let mut late = world.open(4).unwrap();
+    late.use_cores(3);
+    late.step(world.clocks(4), HostInput::Start).unwrap();
+    let mut most = 0;
+    for height in 1..=world.tip(0) {
+        let decided = world.hosts[0].as_ref().unwrap().block(height);
+        let decided = decided.unwrap().unwrap();
+        let entries = decided.block.entries.len();
+        most = most.max(entries);
+        for wrong in (0..entries).step_by(33) {
+            let mut mangled = decided.clone();
+            mangled.block.entries[wrong].signature.0[5] ^= 1;
+            assert_eq!(told(&mut late, &world, mangled), [Offence::Body]);
+            assert_eq!(late.state().height(), height - 1);
+        }
+        assert_eq!(told(&mut late, &world, decided), []);
+        assert_eq!(late.state().height(), height);
+    }
+    assert!(most > 40, "{most} entries in a block at the most");
+}
