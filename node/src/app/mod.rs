@@ -14,6 +14,7 @@
 mod acquaintances;
 mod books;
 mod founding;
+mod machine;
 mod network;
 mod offers;
 mod opening;
@@ -34,10 +35,6 @@ use crate::body::room::{self, Room};
 use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
 use crate::cluster::{Clusters, mirrors, streams};
 use crate::config::{Config, Home, Taken};
-use crate::executor::{
-    Config as ExecutorConfig, Executor, Isolation, Outbound, ProcessExecutor, Selling, Support,
-    runtimes,
-};
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::metrics::Meters;
 use crate::outbound::Gateway;
@@ -58,11 +55,10 @@ use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
+use machine::Machine;
 use opening::Opening;
 use std::fs::{self, File};
 use std::future::Future;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -304,74 +300,6 @@ fn lock(file: &File) -> Result<(), fs::TryLockError> {
         }
     }
     file.try_lock()
-}
-
-/// The executor of this node, the isolation that it lets the node sell, and the room for jobs.
-struct Machine {
-    executor: Arc<dyn Executor>,
-    selling: Arc<Selling>,
-    room: Room,
-}
-
-impl Drop for Machine {
-    /// Tasks that hold the executor may end after the process has, so it does not wait for them.
-    fn drop(&mut self) {
-        self.executor.leave();
-    }
-}
-
-impl Machine {
-    async fn of(config: &Config) -> anyhow::Result<Machine> {
-        let home = &config.home;
-        let room = Room::of(home.path()).context("cannot see how much room the disk has")?;
-        let executor = ExecutorConfig {
-            floor: room.floor(),
-            link: config.link,
-            launcher: config.launcher.clone(),
-            quotas: Some(home.path().join("quotas")),
-            ..ExecutorConfig::new(home.path().join("jobs"))
-        };
-        let (unisolated, outbound) = (config.unisolated, config.outbound);
-        let open = move || open_executor(executor, unisolated, outbound);
-        let (executor, selling) = tokio::task::spawn_blocking(open).await??;
-        Ok(Machine {
-            executor,
-            selling: Arc::new(selling),
-            room,
-        })
-    }
-
-    fn jobs(&self, memos: PathBuf, longest_grace: Duration) -> io::Result<Jobs> {
-        let (executor, selling) = (Arc::clone(&self.executor), Arc::clone(&self.selling));
-        Jobs::open(executor, selling, memos, longest_grace)
-    }
-}
-
-/// The executor, and what it has shown that it can keep jobs from. Where it cannot isolate them, no
-/// job is started unless the owner says so: a stranger's job would run beside the node, as the same
-/// user.
-fn open_executor(
-    mut config: ExecutorConfig,
-    unisolated: bool,
-    outbound: Outbound,
-) -> anyhow::Result<(Arc<dyn Executor>, Selling)> {
-    if unisolated {
-        config.isolation = Isolation::Preferred;
-    }
-    let executor = ProcessExecutor::new(config)?;
-    let found = executor
-        .probe()
-        .map_err(|error| format!("{:#}", anyhow::Error::from(error)));
-    // Nor anywhere where they could read the node's keys, whatever its owner says.
-    let found = found.and_then(|found| match found.filesystem {
-        Support::Absent => Err("this kernel has no Landlock".to_owned()),
-        _ => Ok(found),
-    });
-    let selling = Selling::new(found, unisolated)
-        .with(runtimes())
-        .letting_out(outbound);
-    selling.report();
-    Ok((Arc::new(executor), selling))
 }
 
 async fn join(handle: &BodyHandle, command: Option<Command>) -> anyhow::Result<()> {

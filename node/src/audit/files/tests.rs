@@ -147,6 +147,9 @@ fn lines_whose_sync_fails_are_lost_and_not_named() {
     assert!(log.open.is_none(), "no other line goes into that file");
     let named = || head(&dir.path().join("audit")).unwrap().unwrap().0;
     assert_eq!((log.lost, named()), (2, 1));
+    log.open = Some((File::options().append(true).open("/dev/full").unwrap(), 0));
+    log.write([action("POST /jobs")]);
+    assert_eq!((log.lost, named()), (3, 1));
     log.write([action("POST /bids")]);
     assert_eq!((log.lost, named()), (0, 4));
     let text = files_text(&log.folder);
@@ -154,7 +157,7 @@ fn lines_whose_sync_fails_are_lost_and_not_named() {
         text.lines()
             .last()
             .unwrap()
-            .contains("\"lines_lost_before\":\"2\"")
+            .contains("\"lines_lost_before\":\"3\"")
     );
 }
 
