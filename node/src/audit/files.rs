@@ -2,8 +2,8 @@
 //! the number of its first line.
 //!
 //! 1. Lines that come together are added one after the other and made safe with one sync.
-//! 2. `head` names the last line. It is written after that is safe, so after a power cut the log can
-//!    be ahead of it, never behind, unless lines were taken away.
+//! 2. `head` names the last line. It is written after that is safe, so after a power cut the log
+//!    can be ahead of it, never behind, unless lines were taken away.
 //! 3. Where a write or a sync fails, no line since the last sync counts as safe: the kernel tells a
 //!    failed sync once, so a later one that succeeds says nothing about them. The next line tells
 //!    how many are missing.

@@ -107,7 +107,7 @@ impl Host {
         self.commit(Arc::new(checked), delta, certificate)?;
         Ok(true)
     }
-    /// Checks a block; the signatures of entries that never came by themselves are checked together.
+    /// Checks a block; signatures of entries that never came by themselves are checked together.
     fn check_together(&self, block: Block) -> Result<CheckedBlock, BlockRefusal> {
         let network = self.state.network();
         let mut new = Vec::new();
