@@ -14,6 +14,9 @@
 //! 5. The first packet of QUIC may name any address as its source. So callers over QUIC count apart
 //!    from those over TCP in steps 3 and 4 until they have shown who they are, and take at most
 //!    half of the slots: forged packets keep nobody out who falls back to TCP.
+//! 6. No circuit is dialled to a peer with which there is a direct connection, whoever asks for it;
+//!    AutoNAT's server tries any address that it is told. The peer would take the direct one for
+//!    dead and close it, with all that goes over it (`reach::moved`, step 5).
 //!
 //! The rules are plain data ([`Doors`], [`Gate`]); [`Behaviour`] puts them between the swarm and
 //! callers.
@@ -89,6 +92,11 @@ pub(crate) enum Refusal {
     Full,
 }
 
+/// Why a circuit is not dialled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the peer is connected directly")]
+pub(crate) struct Beside;
+
 /// Whom connections belong to as far as their address tells.
 pub(crate) fn origin(address: &Multiaddr) -> Option<IpAddr> {
     let host = ip(address).filter(|_| !is_circuit(address))?;
@@ -127,6 +135,7 @@ struct Standing {
     peer: PeerId,
     origin: Option<IpAddr>,
     inbound: bool,
+    direct: bool,
 }
 
 /// The rules and what stands.
@@ -232,6 +241,16 @@ impl Gate {
         }
     }
 
+    /// We are about to reach somebody: step 6.
+    fn may_dial(&self, peer: &PeerId, addresses: &[Multiaddr]) -> Result<(), Beside> {
+        let mut standing = self.standing.values();
+        let beside = !addresses.is_empty() && addresses.iter().all(is_circuit);
+        if beside && standing.any(|s| s.direct && s.peer == *peer) {
+            return Err(Beside);
+        }
+        Ok(())
+    }
+
     fn has_own_slot(&self, peer: &PeerId) -> bool {
         let kept = self.standing.len() - self.strangers();
         self.kept.contains(peer) && kept < self.doors.kept
@@ -278,6 +297,18 @@ impl NetworkBehaviour for Behaviour {
         Ok(dummy::ConnectionHandler)
     }
 
+    fn handle_pending_outbound_connection(
+        &mut self,
+        _: ConnectionId,
+        peer: Option<PeerId>,
+        addresses: &[Multiaddr],
+        _: Endpoint,
+    ) -> Result<Vec<Multiaddr>, ConnectionDenied> {
+        let may = peer.map_or(Ok(()), |peer| self.gate.may_dial(&peer, addresses));
+        may.map_err(ConnectionDenied::new)?;
+        Ok(Vec::new())
+    }
+
     fn handle_established_outbound_connection(
         &mut self,
         _: ConnectionId,
@@ -303,6 +334,7 @@ impl NetworkBehaviour for Behaviour {
                     peer: peer_id,
                     origin: origin(endpoint.get_remote_address()),
                     inbound: matches!(endpoint, ConnectedPoint::Listener { .. }),
+                    direct: !endpoint.is_relayed(),
                 };
                 self.gate.standing.insert(connection_id, standing);
             }

@@ -31,11 +31,11 @@ fn id(n: usize) -> ConnectionId {
 /// Lets somebody in, as the swarm would. Returns whether it was.
 fn enter(gate: &mut Gate, n: usize, peer: PeerId, from: Option<IpAddr>) -> Result<(), Refusal> {
     gate.may_enter(id(n), &peer, from)?;
-    let inbound = true;
     let standing = Standing {
         peer,
         origin: from,
-        inbound,
+        inbound: true,
+        direct: from.is_some(),
     };
     gate.standing.insert(id(n), standing);
     Ok(())
@@ -136,4 +136,23 @@ fn an_origin_is_a_network_of_the_internet_or_a_host_of_a_private_one() {
     let relay = PeerId::random();
     let circuit = format!("/ip4/198.51.100.1/tcp/1/p2p/{relay}/p2p-circuit");
     assert_eq!(far(&circuit), None);
+}
+
+#[test]
+fn no_circuit_is_dialled_beside_a_direct_connection() {
+    let mut gate = Gate::new(DOORS);
+    let (peer, other) = (PeerId::random(), PeerId::random());
+    let direct: Multiaddr = "/ip4/198.51.100.1/tcp/1".parse().unwrap();
+    let relay = "/ip4/192.0.2.1/tcp/1/p2p/12D3KooWD3eckifWpRn9wQpMG9R9hX3sD158z7EqHWmweQAJU5SA";
+    let circuit: Multiaddr = format!("{relay}/p2p-circuit").parse().unwrap();
+    let circuits = [circuit.clone(), circuit.clone()];
+    enter(&mut gate, 1, peer, None).unwrap();
+    assert_eq!(gate.may_dial(&peer, &circuits), Ok(()), "a circuit alone");
+    enter(&mut gate, 2, peer, host("198.51.100.1")).unwrap();
+    assert_eq!(gate.may_dial(&peer, &circuits), Err(Beside));
+    assert_eq!(gate.may_dial(&other, &circuits), Ok(()));
+    assert_eq!(gate.may_dial(&peer, &[circuit, direct]), Ok(()));
+    assert_eq!(gate.may_dial(&peer, &[]), Ok(()));
+    gate.standing.remove(&id(2));
+    assert_eq!(gate.may_dial(&peer, &circuits), Ok(()));
 }
