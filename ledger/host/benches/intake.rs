@@ -15,7 +15,7 @@ use gridbay_host::{HostInput, Received};
 use gridbay_protocol::genesis::Genesis;
 use std::thread::available_parallelism;
 use std::time::Instant;
-use world::{MEMBERS, WINDOW, genesis, key, open, step, transfer};
+use world::{MEMBERS, Payers, WINDOW, genesis, key, open, step};
 
 /// Messages, together as much as the members may have in a mempool.
 const BATCHES: usize = MEMBERS * 512 / BATCH_ENTRIES;
@@ -39,9 +39,10 @@ fn intake(genesis: &Genesis, batches: &[Vec<u8>], cores: usize) -> f64 {
 
 fn main() {
     let genesis = genesis();
+    let payers = Payers::of(&genesis);
     let batch = |first: usize| {
         let numbers = first..first + BATCH_ENTRIES;
-        let entries = numbers.map(|n| transfer(&genesis, n, WINDOW)).collect();
+        let entries = numbers.map(|n| payers.transfer(n, WINDOW)).collect();
         HostMessage::Entries(entries).encode()
     };
     let batches: Vec<_> = (0..BATCHES).map(|n| batch(n * BATCH_ENTRIES)).collect();

@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant};
-use world::{WINDOW, genesis, key, step, transfer};
+use world::{Payers, WINDOW, genesis, key, step};
 
 const BAR: Duration = Duration::from_secs(2);
 
@@ -39,12 +39,12 @@ fn open(genesis: &Genesis, root: &Path, indexed: bool) -> Host {
 /// Signs and checks transfers in a thread of its own, a block's worth at a time.
 fn transfers(genesis: &Genesis, count: usize) -> Receiver<Vec<Arc<Authentic>>> {
     let (sender, receiver) = sync_channel(4);
-    let genesis = genesis.clone();
+    let (network, payers) = (genesis.network(), Payers::of(genesis));
     std::thread::spawn(move || {
         let sign = |n: usize| {
             let valid_until = (n / BLOCK_ENTRIES) as u64 + WINDOW;
-            let signed = transfer(&genesis, n, valid_until);
-            let formed = WellFormed::check(&genesis.network(), signed).unwrap();
+            let signed = payers.transfer(n, valid_until);
+            let formed = WellFormed::check(&network, signed).unwrap();
             Arc::new(formed.authenticate().unwrap())
         };
         for start in (0..count).step_by(BLOCK_ENTRIES) {

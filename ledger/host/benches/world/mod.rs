@@ -5,7 +5,7 @@ use gridbay_host::{Host, HostConfig, HostEffect, HostInput, Now};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::genesis::{Genesis, Member};
-use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::units::Credits;
 use gridbay_sample as sample;
@@ -48,24 +48,39 @@ pub(crate) fn open(genesis: &Genesis, root: &Path, key: Option<SecretKey>, index
     Host::open(config, Box::new(disk)).unwrap()
 }
 
-/// The transfer of a number, each by another member than the one before.
-pub(crate) fn transfer(genesis: &Genesis, n: usize, valid_until: u64) -> SignedEntry {
-    let account = |n: usize| genesis.account(&genesis.members[n % MEMBERS]);
-    let key = key(n % MEMBERS);
-    let mut memo = [0; 32];
-    memo[..8].copy_from_slice(&(n as u64).to_le_bytes());
-    let entry = Entry {
-        network: genesis.network(),
-        account: account(n),
-        key: key.public(),
-        valid_until,
-        body: EntryBody::Transfer {
-            to: account(n + 1),
-            amount: Credits::from_micros(1).unwrap(),
-            memo: Hash32(memo),
-        },
-    };
-    SignedEntry::new(entry, &key)
+/// The members as payers; what follows from the genesis is found once.
+pub(crate) struct Payers {
+    network: NetworkId,
+    accounts: Vec<AccountId>,
+    keys: Vec<SecretKey>,
+}
+
+impl Payers {
+    pub(crate) fn of(genesis: &Genesis) -> Payers {
+        Payers {
+            network: genesis.network(),
+            accounts: genesis.members.iter().map(|m| genesis.account(m)).collect(),
+            keys: (0..MEMBERS).map(key).collect(),
+        }
+    }
+    /// The transfer of a number, each by another member than the one before.
+    pub(crate) fn transfer(&self, n: usize, valid_until: u64) -> SignedEntry {
+        let key = &self.keys[n % MEMBERS];
+        let mut memo = [0; 32];
+        memo[..8].copy_from_slice(&(n as u64).to_le_bytes());
+        let entry = Entry {
+            network: self.network,
+            account: self.accounts[n % MEMBERS],
+            key: key.public(),
+            valid_until,
+            body: EntryBody::Transfer {
+                to: self.accounts[(n + 1) % MEMBERS],
+                amount: Credits::from_micros(1).unwrap(),
+                memo: Hash32(memo),
+            },
+        };
+        SignedEntry::new(entry, key)
+    }
 }
 
 /// Steps a host at a virtual time; when it wants to be woken.
