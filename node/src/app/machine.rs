@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The executor of this node, the isolation that it lets the node sell, and the room for jobs.
 pub(super) struct Machine {
-    pub(super) executor: Arc<dyn Executor>,
+    executor: Arc<dyn Executor>,
     pub(super) selling: Arc<Selling>,
     pub(super) room: Room,
 }
