@@ -69,8 +69,8 @@ use tokio::task::JoinSet;
 
 /// Gossip topic of adverts.
 pub const ADVERTS_TOPIC: &str = "adverts";
-/// Longest wait without a tick.
-const LONGEST_WAIT: Duration = Duration::from_millis(500);
+/// Longest wait of the core thread for a message.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Why a node stopped by itself.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use libp2p::{Multiaddr, PeerId};
 use super::reach::reachability::{Nat, Reach};
 use super::reach::serving::Router;
 
-/// A connected peer. Score, round trip and mesh are as of at most half a second ago.
+/// A connected peer. Score, round trip and mesh are as of at most two seconds ago.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerInfo {
     /// Who.

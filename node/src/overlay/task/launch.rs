@@ -104,6 +104,8 @@ impl Task {
             reach: Traversal::new(room(), config, local, guards.scope, listening, status, now),
             wire: Wire::new(room(), outbox),
             shared,
+            ticks: 0,
+            changed: false,
         };
         Ok((task, incoming))
     }

@@ -6,7 +6,9 @@
 //!    for anybody else.
 //! 2. Each room ([`Peers`], [`Dht`], [`Traversal`], [`Wire`]) owns its state. An event goes to the
 //!    rooms that it concerns, with the behaviours of the swarm that they need as arguments.
-//! 3. The requests of a room to the swarm or another room are orders, carried out before the next
+//! 3. The handles see a change of peers at the end of its turn, once for all changes, and before
+//!    the node hears of it; what drifts by itself (scores, round trips) every two seconds.
+//! 4. The requests of a room to the swarm or another room are orders, carried out before the next
 //!    event; `wire` alone is handed `peers` to charge a peer at once.
 
 mod commands;
@@ -36,6 +38,8 @@ use super::wire::behaviour::Behaviour;
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;
 const TICK: Duration = gridbay_core::overlay::TICK;
+/// Ticks after which the handles are shown what drifts by itself (step 3).
+const DRIFT: u32 = 4;
 
 /// The state behind a handle.
 struct Task {
@@ -46,6 +50,10 @@ struct Task {
     dht: Dht,
     reach: Traversal,
     wire: Wire,
+    /// Ticks so far.
+    ticks: u32,
+    /// Whether peers have changed since they were shown.
+    changed: bool,
 }
 
 impl Task {
@@ -67,6 +75,7 @@ impl Task {
                 event = self.swarm.select_next_some() => self.on_swarm_event(event),
             }
             self.drain_swarm();
+            self.show();
             self.wire.flush();
         }
         self.farewell().await;

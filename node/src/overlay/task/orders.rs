@@ -54,7 +54,7 @@ impl Task {
             }
             peers::Order::Admitted(peer) => {
                 self.wire.deliver(Event::PeerConnected { peer });
-                peers.show(&behaviour.gossip);
+                self.changed = true;
                 self.dht.on_admitted(&mut behaviour.kad, peers, peer);
             }
             peers::Order::Gone { peer, admitted } => {
@@ -62,7 +62,7 @@ impl Task {
                 self.wire.on_gone(&peer);
                 if admitted {
                     self.wire.deliver(Event::PeerDisconnected { peer });
-                    peers.show(&behaviour.gossip);
+                    self.changed = true;
                 } else {
                     self.dht.on_hung_up(&mut behaviour.kad, peer);
                 }
@@ -80,7 +80,7 @@ impl Task {
                 self.dht.seek(&mut behaviour.kad, peers, peer);
             }
             peers::Order::EndSeek(peer, why) => self.dht.end_seek(&peer, why),
-            peers::Order::Show => self.show(),
+            peers::Order::Show => self.changed = true,
         }
     }
 
@@ -164,7 +164,7 @@ impl Task {
                 let (kad, peers) = (&mut behaviour.kad, &self.peers);
                 self.dht.seek_for_request(kad, peers, peer, bytes, reply);
             }
-            wire::Order::Show => self.show(),
+            wire::Order::Show => self.changed = true,
         }
     }
 

@@ -4,13 +4,14 @@ use std::time::Instant;
 
 use libp2p::PeerId;
 
-use super::Task;
+use super::{DRIFT, Task};
 use crate::overlay::stats::Count;
 use crate::overlay::view::Queues;
 
 impl Task {
     pub(super) fn on_tick(&mut self) {
         let now = Instant::now();
+        self.ticks = self.ticks.wrapping_add(1);
         self.judge(now);
         let Self {
             swarm,
@@ -30,7 +31,7 @@ impl Task {
         self.route();
         self.traverse(now);
         self.on_due();
-        self.show();
+        self.changed |= self.ticks.is_multiple_of(DRIFT);
     }
 
     /// Scores, bans, and room for connections.
@@ -97,8 +98,10 @@ impl Task {
         self.dht.say_provided(kad, peers, &addresses, now);
     }
 
-    /// Shows the handles who is connected.
-    pub(super) fn show(&self) {
-        self.peers.show(&self.swarm.behaviour().gossip);
+    /// Shows the handles who is connected, if that has changed.
+    pub(super) fn show(&mut self) {
+        if std::mem::take(&mut self.changed) {
+            self.peers.show(&self.swarm.behaviour().gossip);
+        }
     }
 }

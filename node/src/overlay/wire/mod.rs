@@ -16,6 +16,7 @@ mod messages;
 mod order;
 mod outbox;
 mod own;
+mod quic_first;
 mod requests;
 pub(super) mod swarm;
 pub(super) mod transport;
