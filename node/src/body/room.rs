@@ -32,9 +32,9 @@ const FLOOR: u64 = 256 << 20;
 /// The floor is this part of the disk at the most.
 const PART: u64 = 16;
 /// Between two looks.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_secs(3);
 /// Looks between two searches for jobs that ended long ago.
-const OLD_LOOKS: u64 = 600;
+const OLD_LOOKS: u64 = 200;
 /// For so long the folder of a job that is over is kept at the most. Its buyer reads it within
 /// seconds.
 const KEEP: Duration = Duration::from_secs(24 * 3600);

@@ -47,6 +47,9 @@ use std::time::{Duration, Instant};
 
 /// Time nodes have to end by themselves.
 const END_TIME: Duration = Duration::from_secs(4);
+/// Buyers that are started at a time: each speaks with dozens of others first, and too many at once
+/// only make one another's handshakes time out.
+const WAVE: usize = 8;
 
 /// A running network. Ends with its owner.
 #[derive(Debug)]
@@ -123,24 +126,31 @@ impl Network {
         let until = Instant::now() + patience;
         self.launch(vec![name.to_owned()], Role::Buyer, until).await
     }
-    /// Starts nodes whose data folders are there, and waits for all of them.
+    /// Starts nodes whose data folders are there, and waits for all of them. Validators are started
+    /// together: none is ready before a quorum is there.
     async fn launch(
         &mut self,
         names: Vec<String>,
         role: Role,
         until: Instant,
     ) -> anyhow::Result<()> {
-        let first = self.nodes.len();
-        for name in names {
-            let seat = self.plan.seat(&name, 0);
-            let mut node = Node::new(&self.folder, name, role, seat);
-            let started = node.start(&self.program);
-            self.nodes.push(node);
-            started?;
-            self.record()?;
-        }
-        for node in &mut self.nodes[first..] {
-            node.ready(until).await?;
+        let wave = match role {
+            Role::Validator => names.len().max(1),
+            Role::Buyer => WAVE,
+        };
+        for wave in names.chunks(wave) {
+            let first = self.nodes.len();
+            for name in wave {
+                let seat = self.plan.seat(name, 0);
+                let mut node = Node::new(&self.folder, name.clone(), role, seat);
+                let started = node.start(&self.program);
+                self.nodes.push(node);
+                started?;
+                self.record()?;
+            }
+            for node in &mut self.nodes[first..] {
+                node.ready(until).await?;
+            }
         }
         self.record()
     }
