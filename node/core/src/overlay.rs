@@ -55,7 +55,7 @@ pub const KEEP_ALIVE: Duration = Duration::from_secs(3);
 /// How often a connection is pinged.
 pub const PING: Duration = Duration::from_secs(3);
 /// Pace of the overlay's recurring work.
-pub const TICK: Duration = Duration::from_millis(500);
+pub const TICK: Duration = Duration::from_secs(1);
 
 /// First pause before a peer is dialled again.
 pub const REDIAL_FIRST: Duration = Duration::from_millis(500);

@@ -26,6 +26,8 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use tokio::sync::Notify;
+
 use gridbay_core::agent::RunId;
 use gridbay_core::cluster::{Card, Cluster, Member, is_task};
 use gridbay_core::presence::Presence;
@@ -53,6 +55,8 @@ struct Inner {
     relayed: BTreeMap<(Purse, LeaseId), Vec<Tickets>>,
     streams: Streams,
     around: Around,
+    /// Told when a network is opened, or carried for others.
+    begun: Arc<Notify>,
 }
 
 /// This node's own part in a network.
@@ -83,7 +87,19 @@ impl Clusters {
             relayed: BTreeMap::new(),
             streams: Streams::default(),
             around: Around::default(),
+            begun: Arc::default(),
         })))
+    }
+
+    /// Told when a network is opened, or carried for others.
+    fn begun(&self) -> Arc<Notify> {
+        Arc::clone(&self.lock().begun)
+    }
+
+    /// Whether this node is in no network, carries none, and has no stream of one.
+    fn are_none(&self) -> bool {
+        let inner = self.lock();
+        inner.open.is_empty() && inner.relayed.is_empty() && inner.streams.are_none()
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
@@ -104,6 +120,7 @@ impl Clusters {
         inner.around = Around::of(hosts);
         let port = inner.engine()?.local_addr()?.port();
         let public = inner.open(cluster)?;
+        inner.begun.notify_one();
         inner.attach_all(&cluster.lease);
         let places = places::of(hosts, port);
         let outside = mirrors::agreed(&inner.engine()?.seen()).map(|at| at.to_string());

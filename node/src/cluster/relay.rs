@@ -26,6 +26,7 @@ impl Clusters {
         let mut inner = self.lock();
         let place = (grant.purse, grant.carries);
         let old = inner.relayed.insert(place, grant.pairs.clone());
+        inner.begun.notify_one();
         let engine = inner.engine()?;
         let purse = name_of(&grant.purse);
         let (period, bytes_max) = (grant.period, grant.bytes);

@@ -163,7 +163,7 @@ named! {
         DialsRefused = "dials_refused",
         /// Answers not sent because the asker has not read those before.
         AnswersUnread = "answers_unread",
-        /// Half seconds in which a peer lost score for what was refused.
+        /// Seconds in which a peer lost score for what was refused.
         FloodPenalties = "flood_penalties",
         /// Lookups in the DHT begun.
         Lookups = "lookups",

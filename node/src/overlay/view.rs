@@ -36,7 +36,7 @@ pub struct PeerInfo {
     pub in_mesh: bool,
 }
 
-/// How this node is reached. As of at most half a second ago.
+/// How this node is reached. As of at most a second ago.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Whereabouts {
     /// Whether others can dial it.

@@ -63,9 +63,12 @@ pub(crate) async fn keep(clusters: Clusters, overlay: OverlayHandle) {
     let mut knocking: BTreeSet<PeerId> = BTreeSet::new();
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let begun = clusters.begun();
     loop {
         tokio::select! {
-            _ = look.tick() => {
+            // A node without networks has nothing to look at.
+            () = begun.notified(), if clusters.are_none() => {}
+            _ = look.tick(), if !clusters.are_none() => {
                 let room = OPENING_MOST.saturating_sub(opening.len());
                 for (to, pass) in clusters.streams_due(Instant::now(), room) {
                     let mine = (me, clusters.clone());

@@ -51,6 +51,11 @@ impl Open {
 }
 
 impl Streams {
+    /// Whether none is open.
+    pub(in crate::cluster) fn are_none(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Those that peers opened: whose each is, why it may be, and since when.
     pub(super) fn let_in(&self) -> impl Iterator<Item = (&PublicKey, &Pass, Instant)> {
         let theirs = self.open.iter().filter(|(_, open)| !open.place.own);

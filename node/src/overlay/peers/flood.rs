@@ -3,7 +3,7 @@
 //! 1. Each kind of message has a [`Rate`] for each peer ([`crate::overlay::Quotas`]), far above
 //!    what an honest peer sends. A message above it is refused before the node sees it, and
 //!    counted: gossip is ignored, a request has no answer, a one-way message no receipt.
-//! 2. The refusals of a peer within half a second cost it one point each, at most [`HEAVIEST`]. So
+//! 2. The refusals of a peer within a second cost it one point each, at most [`HEAVIEST`]. So
 //!    a flooder is banned within some two seconds, and a peer that is above its rate by four
 //!    messages a second within a minute; a single overrun fades.
 //! 3. For gossip a peer is blamed if it signed the message itself. It passes others' messages on in
@@ -25,8 +25,8 @@ use libp2p::PeerId;
 
 use super::rates::{Rate, Rates};
 
-/// Points for half a second of flooding at the most: four of them are a ban.
-const HEAVIEST: u32 = 30;
+/// Points for a second of flooding at the most: two of them are a ban.
+const HEAVIEST: u32 = 60;
 /// Broken frames that nobody is blamed for: a connection that ends may break all frames on it, of
 /// which there are up to 128.
 pub(super) const BROKEN: Rate = Rate::new(5, 256);
@@ -132,14 +132,14 @@ mod tests {
     use std::time::Duration;
 
     const RATE: Rate = Rate::new(100, 200);
-    const TICK: Duration = Duration::from_millis(500);
+    const TICK: Duration = gridbay_core::overlay::TICK;
 
-    /// Half seconds until a peer that sends so much each half second is to be banned, of the first
-    /// minute and a half.
+    /// Seconds until a peer that sends so much each second is to be banned, of the first minute and
+    /// a half.
     fn ticks_to_ban(per_tick: u32) -> Option<u32> {
         let (mut floods, mut standing) = (Floods::new(8), Standing::new(8));
         let (peer, start) = (PeerId::random(), Instant::now());
-        for tick in 0..180 {
+        for tick in 0..90 {
             let begin = start + TICK * tick;
             for i in 0..per_tick {
                 let at = begin + TICK * i / per_tick;
@@ -159,11 +159,11 @@ mod tests {
 
     #[test]
     fn floods_are_banned_the_sooner_the_worse_and_the_rate_never() {
-        assert_eq!(ticks_to_ban(50), None, "exactly the rate");
-        let slight = ticks_to_ban(53).unwrap();
-        let heavy = ticks_to_ban(5000).unwrap();
-        assert!(heavy <= 5, "{heavy}");
-        assert!(slight > 30, "{slight}");
+        assert_eq!(ticks_to_ban(100), None, "exactly the rate");
+        let slight = ticks_to_ban(106).unwrap();
+        let heavy = ticks_to_ban(10_000).unwrap();
+        assert!(heavy <= 2, "{heavy}");
+        assert!(slight > 15, "{slight}");
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Peers {
         may
     }
 
-    /// Each half second: bans end, penalties fade, and everybody is judged anew. Peers that hold a
+    /// Each second: bans end, penalties fade, and everybody is judged anew. Peers that hold a
     /// place for us as relays are not blamed for streams that they open on others' orders.
     pub(crate) fn judge_all(
         &mut self,

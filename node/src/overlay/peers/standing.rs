@@ -1,6 +1,6 @@
 //! Penalties that the overlay itself gives, and bans. Pure: the time comes in.
 //!
-//! Penalties add up per peer, fade by [`FADE`] each half second, and are handed to gossip's score
+//! Penalties add up per peer, fade by [`FADE`] each second, and are handed to gossip's score
 //! one to one. Whether the sum of both is too low is decided in `judge`. Both maps are bounded:
 //! when full, the smallest penalty or the ban that ends first makes room.
 
@@ -16,8 +16,8 @@ pub(crate) const MALFORMED: f64 = 30.0;
 pub(crate) const SLOW: f64 = 5.0;
 /// Points for a message of gossip on a topic that is none of ours: nobody sends one in good faith.
 pub(crate) const FOREIGN: f64 = MALFORMED;
-/// Share of a penalty left after half a second: half is gone after 17 s.
-const FADE: f64 = 0.98;
+/// Share of a penalty left after a second: half is gone after 17 s.
+const FADE: f64 = 0.96;
 /// Penalties below this are forgotten.
 const FORGOTTEN: f64 = 0.5;
 /// A single report cannot weigh more, nor a sum grow beyond it.
@@ -67,7 +67,7 @@ impl Standing {
         self.penalties.get(peer).copied().unwrap_or_default()
     }
 
-    /// One half second has passed. Returns the peers whose sum changed, with the new sum.
+    /// A second has passed. Returns the peers whose sum changed, with the new sum.
     pub(crate) fn fade(&mut self) -> Vec<(PeerId, f64)> {
         let fade = |(peer, sum): (&PeerId, &mut f64)| {
             *sum = if *sum * FADE < FORGOTTEN {

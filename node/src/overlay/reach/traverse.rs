@@ -1,6 +1,6 @@
 //! Traversal: the node's efforts to be reached, and to reach others directly.
 //!
-//! Every half second, and when something happens:
+//! Every second, and when something happens:
 //!
 //! 1. Addresses that nobody sees any more are dropped (`reachability`, step 5).
 //! 2. While public or local we serve the DHT and, if our owner lets us, say in it that we relay;

@@ -1,6 +1,6 @@
 //! The one task that owns the swarm and the rooms, and carries requests between them.
 //!
-//! 1. Each turn: an order to stop comes first, then the half-second tick, then due dials and
+//! 1. Each turn: an order to stop comes first, then the tick of every second, then due dials and
 //!    lookups, then up to [`BURST`] commands, then up to [`BURST`] swarm events. So neither a flood
 //!    of commands nor a flood of traffic can keep the others waiting, and nothing in a turn waits
 //!    for anybody else.
@@ -39,7 +39,7 @@ use super::wire::behaviour::Behaviour;
 const BURST: usize = 64;
 const TICK: Duration = gridbay_core::overlay::TICK;
 /// Ticks after which the handles are shown what drifts by itself (step 3).
-const DRIFT: u32 = 4;
+const DRIFT: u32 = 2;
 
 /// The state behind a handle.
 struct Task {

@@ -1,4 +1,4 @@
-//! The work of every half second, and work due between ticks.
+//! The work of every second, and work due between ticks.
 
 use std::time::Instant;
 
