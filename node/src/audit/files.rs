@@ -55,6 +55,8 @@ pub(super) struct Files {
     added: u64,
     /// Lines since the last one of which nobody knows whether they are on disk.
     lost: u64,
+    /// Those of which a line tells that is not safe yet.
+    telling: u64,
     file_bytes: u64,
 }
 
@@ -90,6 +92,7 @@ impl Files {
             open: None,
             added: 0,
             lost: 0,
+            telling: 0,
             file_bytes,
         };
         let version = ("version".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
@@ -138,7 +141,7 @@ impl Files {
             let safe = file.map_or_else(|| Err(given_up()), File::sync_data);
             safe.inspect_err(|_| self.give_up())?;
         }
-        self.added = 0;
+        (self.added, self.telling) = (0, 0);
         Ok(())
     }
 
@@ -155,7 +158,7 @@ impl Files {
     /// is found out anew.
     fn give_up(&mut self) {
         self.open = None;
-        self.lost += std::mem::take(&mut self.added);
+        self.lost += std::mem::take(&mut self.added) + std::mem::take(&mut self.telling);
     }
 
     /// Adds a line, which is not safe yet.
@@ -184,7 +187,8 @@ impl Files {
         append(&file, bytes, || (&file).write_all(text.as_bytes()))
             .inspect_err(|_| self.give_up())?;
         self.open = Some((file, bytes.saturating_add(text.len() as u64)));
-        (self.last, self.lost) = (Some((seq, hash)), 0);
+        self.last = Some((seq, hash));
+        self.telling += std::mem::take(&mut self.lost);
         self.added += 1;
         Ok(())
     }

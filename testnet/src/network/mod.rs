@@ -49,7 +49,7 @@ use std::time::{Duration, Instant};
 const END_TIME: Duration = Duration::from_secs(4);
 /// Buyers that are started at a time: each speaks with dozens of others first, and too many at once
 /// only make one another's handshakes time out.
-const WAVE: usize = 8;
+const WAVE: usize = 16;
 
 /// A running network. Ends with its owner.
 #[derive(Debug)]

@@ -147,17 +147,24 @@ fn lines_whose_sync_fails_are_lost_and_not_named() {
     assert!(log.open.is_none(), "no other line goes into that file");
     let named = || head(&dir.path().join("audit")).unwrap().unwrap().0;
     assert_eq!((log.lost, named()), (2, 1));
+    log.open = Some((never_safe(), 0));
+    log.write([action("POST /jobs")]);
+    assert_eq!(
+        (log.lost, named()),
+        (3, 1),
+        "the line that told of two is lost too"
+    );
     log.open = Some((File::options().append(true).open("/dev/full").unwrap(), 0));
     log.write([action("POST /jobs")]);
-    assert_eq!((log.lost, named()), (3, 1));
+    assert_eq!((log.lost, named()), (4, 1));
     log.write([action("POST /bids")]);
-    assert_eq!((log.lost, named()), (0, 4));
+    assert_eq!((log.lost, named()), (0, 5));
     let text = files_text(&log.folder);
     assert!(
         text.lines()
             .last()
             .unwrap()
-            .contains("\"lines_lost_before\":\"3\"")
+            .contains("\"lines_lost_before\":\"4\"")
     );
 }
 

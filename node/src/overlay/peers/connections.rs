@@ -75,6 +75,9 @@ impl Peers {
                 if peer.connections.values().all(is_circuit) {
                     peer.forget_direct();
                 }
+                if peer.admitted {
+                    self.orders.push(Order::Show);
+                }
             }
             return;
         }

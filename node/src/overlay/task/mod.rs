@@ -6,8 +6,8 @@
 //!    for anybody else.
 //! 2. Each room ([`Peers`], [`Dht`], [`Traversal`], [`Wire`]) owns its state. An event goes to the
 //!    rooms that it concerns, with the behaviours of the swarm that they need as arguments.
-//! 3. The handles see a change of peers at the end of its turn, once for all changes, and before
-//!    the node hears of it; what drifts by itself (scores, round trips) every two seconds.
+//! 3. The handles see a peer that comes or goes before the node hears of it, other changes at the
+//!    end of a turn, and what drifts by itself (scores, round trips) every two seconds.
 //! 4. The requests of a room to the swarm or another room are orders, carried out before the next
 //!    event; `wire` alone is handed `peers` to charge a peer at once.
 

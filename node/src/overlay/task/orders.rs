@@ -53,16 +53,16 @@ impl Task {
                 behaviour.lines.keep(peer, kept);
             }
             peers::Order::Admitted(peer) => {
+                peers.show(&behaviour.gossip);
                 self.wire.deliver(Event::PeerConnected { peer });
-                self.changed = true;
                 self.dht.on_admitted(&mut behaviour.kad, peers, peer);
             }
             peers::Order::Gone { peer, admitted } => {
                 self.reach.on_gone(&peer);
                 self.wire.on_gone(&peer);
                 if admitted {
+                    peers.show(&behaviour.gossip);
                     self.wire.deliver(Event::PeerDisconnected { peer });
-                    self.changed = true;
                 } else {
                     self.dht.on_hung_up(&mut behaviour.kad, peer);
                 }

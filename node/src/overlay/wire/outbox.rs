@@ -51,8 +51,7 @@ impl Outbox {
         self.flush() && self.events.capacity() > reserved && self.events.try_send(event).is_ok()
     }
 
-    /// Delivers a connection event with the next flush or later, so that the handles can be shown
-    /// the change before.
+    /// Delivers a connection event, now or later.
     pub(crate) fn deliver(&mut self, event: Event) {
         self.flush();
         match &event {
@@ -61,6 +60,7 @@ impl Outbox {
             Event::Listening { .. } if self.backlog.len() >= MAX_LISTENING => return,
             _ => self.backlog.push_back(event),
         }
+        self.flush();
     }
 
     /// Delivers what waits. Returns whether nothing waits any more.

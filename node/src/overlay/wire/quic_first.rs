@@ -1,7 +1,7 @@
 //! TCP waits for QUIC: where a peer is dialled over both, a connection over TCP begins
-//! [`HEAD_START`] after the one over QUIC, or when that has failed.
+//! [`HEAD_START`] after the one over QUIC at the earliest, or when that has failed.
 //!
-//! The swarm staggers its dials too, but in private networks by 30 ms only. Where machines are
+//! The swarm staggers its dials too: by as much on the Internet, but in private networks by 30 ms. Where machines are
 //! busy, a handshake takes longer than that: both ends then made nearly every connection twice and
 //! threw one away.
 
@@ -16,17 +16,18 @@ use libp2p::core::transport::{DialOpts, ListenerId, Transport, TransportError, T
 use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::overlay::reach::addresses::is_quic;
 
-/// As long as the swarm waits for QUIC on the Internet.
+/// Of QUIC before TCP.
 const HEAD_START: Duration = Duration::from_millis(250);
 
 /// A transport that knows both, and the dials over QUIC that are under way.
 pub(crate) struct QuicFirst<T> {
     inner: T,
-    /// Each is closed by the end of its dial.
-    under_way: HashMap<PeerId, watch::Receiver<()>>,
+    /// When each began; the channel is closed by the end of its dial.
+    under_way: HashMap<PeerId, watch::Receiver<Instant>>,
 }
 
 impl<T> QuicFirst<T> {
@@ -38,9 +39,9 @@ impl<T> QuicFirst<T> {
     }
 
     /// Takes note of a dial over QUIC, which is under way while the answer lives.
-    fn begin(&mut self, peer: PeerId) -> watch::Sender<()> {
+    fn begin(&mut self, peer: PeerId) -> watch::Sender<Instant> {
         self.under_way.retain(|_, dial| dial.has_changed().is_ok());
-        let (dial, under_way) = watch::channel(());
+        let (dial, under_way) = watch::channel(Instant::now());
         self.under_way.insert(peer, under_way);
         dial
     }
@@ -95,7 +96,8 @@ where
         match self.under_way.get(&peer).cloned() {
             None => Ok(dial.boxed()),
             Some(mut quic) => Ok(async move {
-                let _failed_or_late = tokio::time::timeout(HEAD_START, quic.changed()).await;
+                let until = *quic.borrow() + HEAD_START;
+                let _failed_or_late = tokio::time::timeout_at(until, quic.changed()).await;
                 dial.await
             }
             .boxed()),
@@ -114,7 +116,6 @@ where
 mod tests {
     use std::future::{Ready, ready};
     use std::io;
-    use std::time::Instant;
 
     use libp2p::core::Endpoint;
     use libp2p::core::transport::PortUse;
@@ -183,9 +184,16 @@ mod tests {
     async fn tcp_begins_when_quic_has_had_its_head_start_or_failed() {
         let mut transport = QuicFirst::new(Blocked);
         let (both, other) = (PeerId::random(), PeerId::random());
+        let begun = Instant::now();
         let quic = dial(&mut transport, "udp/7411/quic-v1", both);
         let tcp = dial(&mut transport, "tcp/7411", both);
-        assert!(time_of(tcp).await >= HEAD_START);
+        let mut late = dial(&mut transport, "tcp/7411", both);
+        time_of(tcp).await;
+        assert!(begun.elapsed() >= HEAD_START);
+        assert!(
+            (&mut late).now_or_never().is_some(),
+            "the swarm had it wait"
+        );
         let alone = dial(&mut transport, "tcp/7411", other);
         assert!(
             time_of(alone).await < HEAD_START,
