@@ -27,6 +27,7 @@ use crate::keeper::{Held, Keeper};
 use crate::provider::{Provider, ProviderTerms};
 use crate::relay::RelayTerms;
 use crate::renewal::Renewal;
+use crate::reply::Refused;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
 use crate::shelf::Shelf;
@@ -38,7 +39,7 @@ use gridbay_host::{Fault, Host, HostEffect, HostInput, MempoolRefusal, Received,
 use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::sync::Arc;
 
@@ -72,6 +73,8 @@ pub struct Core {
     pub(crate) joining: Option<Joining>,
     renewal: Renewal,
     pub(crate) sent: Sent,
+    /// Entries that found no place in the pool in this step, or lost it.
+    pub(crate) turned_away: Vec<(EntryId, Refused)>,
     pub(crate) withheld: Withheld,
     pub(crate) adverts: Adverts,
     pub(crate) node: PublicKey,
@@ -96,6 +99,7 @@ impl Core {
             joining: None,
             renewal: Renewal::default(),
             sent: Sent::default(),
+            turned_away: Vec::new(),
             withheld: Withheld::default(),
             adverts: Adverts::default(),
             node: parts.node,
@@ -180,6 +184,7 @@ impl Core {
     /// that a peer or a user sends leads to one.
     pub fn step(&mut self, now: Now, input: Input) -> Result<Vec<Effect>, Fault> {
         let mut effects = Vec::new();
+        self.turned_away.clear();
         match input {
             Input::Start => self.start(now, &mut effects)?,
             Input::Tick => self.tick(now, &mut effects)?,
@@ -331,6 +336,9 @@ impl Core {
                         self.buyer.refused(&entry, refusal);
                     }
                     tracing::debug!(%entry, %refusal, "an entry does not wait any more");
+                    if let Some(why) = Refused::by_pool(&refusal) {
+                        self.turned_away.push((entry, why));
+                    }
                 }
                 HostEffect::Equivocation(deed) => {
                     tracing::warn!(?deed, "a validator contradicted itself");

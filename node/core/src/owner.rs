@@ -15,10 +15,12 @@ use crate::wallet;
 use crate::withheld::Withheld;
 use gridbay_host::{Fault, HostInput};
 use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Credits;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Core {
@@ -161,12 +163,16 @@ impl Core {
         for entry in entries {
             let refused = wallet::would_pass(self.host.state(), &entry).err();
             if refused.is_none() {
-                passed.push(entry);
+                passed.push(entry.clone());
             }
-            replies.push(refused);
+            replies.push((entry.id(), refused));
         }
         self.feed(now, HostInput::Submit(passed), effects)?;
-        Ok(replies)
+        let turned_away: BTreeMap<_, _> = self.turned_away.drain(..).collect();
+        let told = |(id, refused): (EntryId, Option<Refused>)| {
+            refused.or_else(|| turned_away.get(&id).cloned())
+        };
+        Ok(replies.into_iter().map(told).collect())
     }
 
     /// Goes on after a command of an agent, unless that refused it.

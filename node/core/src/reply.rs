@@ -3,7 +3,7 @@
 use crate::cluster::VISITS;
 use crate::key::OrderKey;
 use crate::needs;
-use gridbay_host::Trouble;
+use gridbay_host::{MempoolRefusal, Trouble};
 use gridbay_ledger::Refusal;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId};
 use gridbay_protocol::order::Flaw;
@@ -155,6 +155,16 @@ impl Refused {
             "too many entries of this account wait for their inclusion",
             "try again after the next blocks",
         )
+    }
+    /// The pool of waiting entries has no room, or this node takes none now.
+    pub(crate) fn by_pool(refusal: &MempoolRefusal) -> Option<Refused> {
+        let hint = match refusal {
+            MempoolRefusal::Full { .. } => "try again after the next blocks",
+            MempoolRefusal::Trouble(_) => "`gridbay doctor` says how to mend it",
+            // Not refused, or told by the ledger's own check before.
+            MempoolRefusal::Known(_) | MempoolRefusal::Ledger(_) => return None,
+        };
+        Some(Refused::not_ready("busy", &refusal.to_string(), hint))
     }
     fn not_ready(word: &'static str, reason: &str, hint: &str) -> Refused {
         Refused {

@@ -68,3 +68,25 @@ fn what_cannot_be_paid_or_reaches_nobody_is_refused_at_once() {
     world.run(3_000);
     assert_eq!(free(&world, 0), before, "nothing was sent");
 }
+
+#[test]
+fn what_finds_no_place_in_the_pool_is_refused_at_once() {
+    let (mut world, to) = settled();
+    let mine = free(&world, 0);
+    for _ in 0..700 {
+        world.command(0, transfer(to, Credits::from_micros(1).unwrap()));
+    }
+    assert!(world.run_until(1_000, |w| w.nodes[0].replies.len() == 700));
+    let is_sent = |reply: &&Reply| match reply {
+        Reply::Submitted(_) => true,
+        Reply::Refused(refused) => {
+            assert_eq!((refused.kind, refused.word), (RefusedKind::NotReady, "busy"));
+            false
+        }
+        other => panic!("{other:?}"),
+    };
+    let sent = world.nodes[0].replies.iter().filter(is_sent).count() as i64;
+    assert!(sent < 700, "an account has its share of the pool");
+    world.run(20_000);
+    assert_eq!(free(&world, 0), mine - sent, "what was said to be sent, and no more");
+}
