@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 /// Messages of the node's own. Beyond, commands are refused.
 const OWN: usize = 4_096;
-/// Messages of each of 2, 3 and 4. Beyond, messages are dropped and counted.
+/// Messages of each of 2, 3 and 4. Beyond, messages are dropped, and the log says how many.
 const PEERS: usize = 4_096;
 /// Bytes of all messages of each of them, each message with its [`weight`].
 const PEERS_WEIGHT: usize = 32 << 20;

@@ -8,7 +8,8 @@
 //!    not stand behind a body.
 //! 3. Each message is a frame ([`gridbay_core::frame`]). For each the receiver writes a byte back
 //!    on the same stream, in their order: [`TAKEN`] where it waits for the node, [`PASSED_OVER`]
-//!    where there was no room for it. So a sender knows what was not delivered.
+//!    where there was no room for it. What the node does with it is the node's: its core's queue
+//!    may be full later, and votes, entries and questions are repeated by their own rules.
 //! 4. The receiver reads [`AHEAD`] frames at the most that it has not answered: an overlay that is
 //!    behind slows its senders down by the stream's own flow control.
 //! 5. A frame that has begun has its time to arrive, and a message its time to be answered
