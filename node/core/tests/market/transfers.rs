@@ -80,7 +80,10 @@ fn what_finds_no_place_in_the_pool_is_refused_at_once() {
     let is_sent = |reply: &&Reply| match reply {
         Reply::Submitted(_) => true,
         Reply::Refused(refused) => {
-            assert_eq!((refused.kind, refused.word), (RefusedKind::NotReady, "busy"));
+            assert_eq!(
+                (refused.kind, refused.word),
+                (RefusedKind::NotReady, "busy")
+            );
             false
         }
         other => panic!("{other:?}"),
@@ -88,5 +91,9 @@ fn what_finds_no_place_in_the_pool_is_refused_at_once() {
     let sent = world.nodes[0].replies.iter().filter(is_sent).count() as i64;
     assert!(sent < 700, "an account has its share of the pool");
     world.run(20_000);
-    assert_eq!(free(&world, 0), mine - sent, "what was said to be sent, and no more");
+    assert_eq!(
+        free(&world, 0),
+        mine - sent,
+        "what was said to be sent, and no more"
+    );
 }
