@@ -249,12 +249,11 @@ async fn known(node: &Node) -> usize {
 
 /// CPU that these nodes together have used since they began.
 pub(super) fn used<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> anyhow::Result<Duration> {
-    let mut ticks = 0;
-    for node in nodes {
-        let used = node.process().and_then(Process::ticks);
-        ticks += used.with_context(|| format!("{} is gone", node.name))?;
-    }
-    in_time(ticks)
+    let used = nodes.into_iter().map(|node| {
+        let used = node.process().and_then(Process::used);
+        used.with_context(|| format!("{} is gone", node.name))
+    });
+    used.sum()
 }
 
 /// The time of so many clock ticks.

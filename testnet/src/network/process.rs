@@ -2,12 +2,14 @@
 //! process once the first one is gone.
 
 use nix::sys::signal::{Signal, kill};
+use nix::time::clock_getcpuclockid;
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 /// A process: number, start time in clock ticks since boot, and command line. All three must match
 /// before a signal is sent.
@@ -36,10 +38,13 @@ impl Process {
     pub fn is_alive(&self) -> bool {
         Process::look(self.pid).as_ref() == Some(self)
     }
-    /// Processor time that it has used, in clock ticks; `None` if it is gone.
-    pub fn ticks(&self) -> Option<u64> {
-        let stat = Stat::read(self.pid)?;
-        (stat.started == self.started).then_some(stat.ticks)
+    /// Processor time that it has used; `None` if it is gone. By its own clock: the figures in
+    /// `/proc` are drawn at the ticks of the kernel's clock, to which timers wake a program, so of
+    /// one that is idle they tell half as much again as it uses.
+    pub fn used(&self) -> Option<Duration> {
+        let used = clock_getcpuclockid(Pid::from_raw(self.pid)).ok()?.now();
+        let this = Stat::read(self.pid).is_some_and(|stat| stat.started == self.started);
+        used.ok().filter(|_| this).map(Duration::from)
     }
     /// Processor time that its threads of a name have used, those that ended left out, in clock
     /// ticks; `None` if it is gone.
@@ -54,7 +59,7 @@ impl Process {
             }
         }
         // Only now is it certain whose threads these were.
-        self.ticks().map(|_| ticks)
+        self.used().map(|_| ticks)
     }
     /// Sends a signal to this very process; `false` if it is gone.
     pub fn signal(&self, signal: Signal) -> bool {
@@ -141,7 +146,7 @@ mod tests {
         let spins = counted.spawn(move || {
             while this.thread_ticks("spins").unwrap() < 5 {}
             assert_eq!(this.thread_ticks("spin"), Some(0));
-            assert!(this.ticks().unwrap() >= 5);
+            assert!(this.used().unwrap() >= Duration::from_millis(40));
         });
         spins.unwrap().join().unwrap();
     }
