@@ -39,8 +39,7 @@ impl Process {
         Process::look(self.pid).as_ref() == Some(self)
     }
     /// Processor time that it has used; `None` if it is gone. By its own clock: the figures in
-    /// `/proc` are drawn at the ticks of the kernel's clock, to which timers wake a program, so of
-    /// one that is idle they tell half as much again as it uses.
+    /// `/proc` are drawn at the kernel's ticks, with which the timers of an idle program coincide.
     pub fn used(&self) -> Option<Duration> {
         let used = clock_getcpuclockid(Pid::from_raw(self.pid)).ok()?.now();
         let this = Stat::read(self.pid).is_some_and(|stat| stat.started == self.started);
