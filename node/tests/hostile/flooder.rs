@@ -49,7 +49,10 @@ async fn requests() {
     };
     let compared = compare(&market, true, attack).await;
     assert!(market.count(Count::RequestsLimited) > 100);
-    assert!(market.count(Count::FloodPenalties) >= 6, "two seconds of each round");
+    assert!(
+        market.count(Count::FloodPenalties) >= 6,
+        "two seconds of each round"
+    );
     assert_eq!(market.count(Count::Bans), 3);
     compared.judge("flood of requests");
 }
