@@ -135,8 +135,9 @@ pub const BODY_REST_MS: u64 = BODY_RETRY_MS / 2;
 /// Milliseconds to wait for a sync response before another peer is asked.
 pub const SYNC_RETRY_MS: u64 = 1_000;
 /// Peers told of a new block besides validators' nodes: each hears of it from six on average, and
-/// about one in four hundred from nobody, which the next block or statement mends. With four, in a network of a hundred at rest, some hear of a
-/// block with the next one, and an advert that needs it waits for them.
+/// about one in four hundred from nobody, which the next block or statement mends. With four, in a
+/// network of a hundred at rest, some hear of a block with the next one, and an advert that needs
+/// it waits for them.
 pub const TOLD: usize = 6;
 /// While nothing is decided, every so many statements somebody is told besides validators' nodes.
 pub const TOLD_AGAIN: u64 = 3;

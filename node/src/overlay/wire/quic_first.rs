@@ -1,9 +1,9 @@
 //! TCP waits for QUIC: where a peer is dialled over both, a connection over TCP begins
 //! [`HEAD_START`] after the one over QUIC at the earliest, or when that has failed.
 //!
-//! The swarm staggers its dials too: by as much on the Internet, but in private networks by 30 ms. Where machines are
-//! busy, a handshake takes longer than that: both ends then made nearly every connection twice and
-//! threw one away.
+//! The swarm staggers its dials too: by as much on the Internet, but in private networks by 30 ms.
+//! Where machines are busy, a handshake takes longer than that: both ends then made nearly every
+//! connection twice and threw one away.
 
 use std::collections::HashMap;
 use std::pin::Pin;

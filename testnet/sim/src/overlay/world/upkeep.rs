@@ -4,8 +4,8 @@
 //!    seldom (`closest` of the node).
 //! 2. It puts its record as soon as somebody is connected, again from time to time, and after a
 //!    failure after a pause (`records`).
-//! 3. It dials those that are due (`dialer`): kept ones always, known ones at the tick of every second
-//!    while more are wanted.
+//! 3. It dials those that are due (`dialer`): kept ones always, known ones at the tick of every
+//!    second while more are wanted.
 //! 4. At the tick it makes room if it is crowded, and gives up one of its own choice if it has more
 //!    than enough.
 
