@@ -9,6 +9,8 @@ pub(super) mod behaviour;
 mod budget;
 pub(super) mod codec;
 pub(super) mod direct;
+#[cfg(test)]
+mod fake;
 pub(super) mod foreign;
 pub(super) mod gossip;
 mod inflight;

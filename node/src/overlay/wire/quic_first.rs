@@ -114,55 +114,21 @@ where
 
 #[cfg(test)]
 mod tests {
-    use std::future::{Ready, ready};
-    use std::io;
-
     use libp2p::core::Endpoint;
     use libp2p::core::transport::PortUse;
 
+    use super::super::fake::{Dial, Fake};
     use super::*;
 
+    type Blocked = Fake<fn(Multiaddr) -> Dial>;
+
     /// QUIC never gets through, TCP does at once.
-    struct Blocked;
-
-    impl Transport for Blocked {
-        type Output = ();
-        type Error = io::Error;
-        type ListenerUpgrade = Ready<io::Result<()>>;
-        type Dial = BoxFuture<'static, io::Result<()>>;
-
-        fn listen_on(
-            &mut self,
-            _: ListenerId,
-            address: Multiaddr,
-        ) -> Result<(), TransportError<io::Error>> {
-            Err(TransportError::MultiaddrNotSupported(address))
-        }
-
-        fn remove_listener(&mut self, _: ListenerId) -> bool {
-            false
-        }
-
-        fn dial(
-            &mut self,
-            address: Multiaddr,
-            _: DialOpts,
-        ) -> Result<Self::Dial, TransportError<io::Error>> {
-            Ok(match is_quic(&address) {
-                true => std::future::pending().boxed(),
-                false => ready(Ok(())).boxed(),
-            })
-        }
-
-        fn poll(
-            self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<TransportEvent<Self::ListenerUpgrade, io::Error>> {
-            Poll::Pending
-        }
+    fn blocked() -> QuicFirst<Blocked> {
+        QuicFirst::new(Fake(|address| match is_quic(&address) {
+            true => std::future::pending().boxed(),
+            false => std::future::ready(Ok(())).boxed(),
+        }))
     }
-
-    type Dial = BoxFuture<'static, io::Result<()>>;
 
     fn dial(transport: &mut QuicFirst<Blocked>, at: &str, peer: PeerId) -> Dial {
         let options = DialOpts {
@@ -182,7 +148,7 @@ mod tests {
 
     #[tokio::test]
     async fn tcp_begins_when_quic_has_had_its_head_start_or_failed() {
-        let mut transport = QuicFirst::new(Blocked);
+        let mut transport = blocked();
         let (both, other) = (PeerId::random(), PeerId::random());
         let begun = Instant::now();
         let quic = dial(&mut transport, "udp/7411/quic-v1", both);
@@ -206,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn dials_that_have_ended_are_forgotten() {
-        let mut transport = QuicFirst::new(Blocked);
+        let mut transport = blocked();
         for _ in 0..9 {
             drop(dial(&mut transport, "udp/7411/quic-v1", PeerId::random()));
         }

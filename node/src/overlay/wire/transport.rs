@@ -105,56 +105,16 @@ fn quic_config(keys: &Keypair, tuning: &Tuning) -> quic::Config {
 
 #[cfg(test)]
 mod tests {
-    use std::future::{Ready, ready};
-    use std::pin::Pin;
     use std::sync::{Arc, Mutex};
-    use std::task::{Context, Poll};
 
-    use libp2p::core::transport::{DialOpts, ListenerId, PortUse, TransportError, TransportEvent};
-    use libp2p::core::{Endpoint, Transport};
+    use futures::FutureExt as _;
+    use libp2p::core::Endpoint;
+    use libp2p::core::transport::{DialOpts, PortUse};
     use libp2p::{Multiaddr, PeerId};
 
+    use super::super::fake::Fake;
     use super::*;
     use crate::overlay::config::TransportSeed;
-
-    /// Writes down what it is to dial.
-    #[derive(Clone, Default)]
-    struct Dialled(Arc<Mutex<Vec<Multiaddr>>>);
-
-    impl Transport for Dialled {
-        type Output = ();
-        type Error = io::Error;
-        type ListenerUpgrade = Ready<io::Result<()>>;
-        type Dial = Ready<io::Result<()>>;
-
-        fn listen_on(
-            &mut self,
-            _: ListenerId,
-            address: Multiaddr,
-        ) -> Result<(), TransportError<io::Error>> {
-            Err(TransportError::MultiaddrNotSupported(address))
-        }
-
-        fn remove_listener(&mut self, _: ListenerId) -> bool {
-            false
-        }
-
-        fn dial(
-            &mut self,
-            address: Multiaddr,
-            _: DialOpts,
-        ) -> Result<Self::Dial, TransportError<io::Error>> {
-            self.0.lock().unwrap().push(address);
-            Ok(ready(Ok(())))
-        }
-
-        fn poll(
-            self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<TransportEvent<Self::ListenerUpgrade, io::Error>> {
-            Poll::Pending
-        }
-    }
 
     #[tokio::test]
     async fn what_a_name_stands_for_passes_the_gate_as_well() {
@@ -166,8 +126,13 @@ mod tests {
         let contact = |text: &str| (PeerId::random(), text.parse().unwrap());
         config.bootstrap = named.map(contact).to_vec();
         let scope = Scope::new(&config);
-        let dialled = Dialled::default();
-        let mut transport = gated(dialled.clone(), scope.clone()).unwrap();
+        let dialled = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&dialled);
+        let writes_down = move |address: Multiaddr| {
+            seen.lock().unwrap().push(address);
+            std::future::ready(Ok(())).boxed()
+        };
+        let mut transport = gated(Fake(writes_down), scope.clone()).unwrap();
         let options = DialOpts {
             role: Endpoint::Dialer,
             port_use: PortUse::New,
@@ -175,13 +140,13 @@ mod tests {
         let mut dial = |text: &str| transport.dial(text.parse().unwrap(), options);
         dial("/dns4/localhost/tcp/7411").unwrap().await.unwrap();
         let resolved: Multiaddr = "/ip4/127.0.0.1/tcp/7411".parse().unwrap();
-        assert_eq!(*dialled.0.lock().unwrap(), [resolved]);
+        assert_eq!(*dialled.lock().unwrap(), [resolved]);
         assert_eq!(scope.take_refused(), 0);
         // A stranger names it with another: the gate before names are resolved knows the name, and
         // lets it pass.
         let other = dial("/dns4/localhost/tcp/80").unwrap().await;
         assert!(other.is_err(), "refused where the name is an address");
-        assert_eq!(dialled.0.lock().unwrap().len(), 1);
+        assert_eq!(dialled.lock().unwrap().len(), 1);
         assert!(scope.take_refused() >= 1);
         assert!(dial("/dns4/other.example/tcp/7411").is_err());
         assert_eq!(scope.take_refused(), 1);
