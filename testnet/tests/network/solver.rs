@@ -10,12 +10,11 @@ use gridbay_node::api::client::Client;
 use gridbay_node::api::types::Relays;
 use gridbay_node::api::types::{
     Ahead, AuctionProof, AuctionRecord, AuctionSummary, How, JobRecord, JobRequest, NodeStatus,
-    Offer, OfferRequest, Start, TransferRequest, Transferred, Want,
+    Offer, OfferRequest, Start, Want,
 };
 use gridbay_node::trouble::Kind;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::record::reservation::ReservationRecord;
-use gridbay_protocol::units::Credits;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::plan::{credits, offer};
 use gridbay_testnet::network::{Network, Plan, RunFolder, cli};
@@ -28,7 +27,7 @@ use std::path::Path;
 const VALIDATORS: [&str; 4] = ["v1", "v2", "v3", "v4"];
 const BUYERS: [&str; 4] = ["b1", "b2", "b3", "b4"];
 /// Slots between now and the first start: far behind the decision.
-const AHEAD_SLOTS: u64 = 8;
+const AHEAD_SLOTS: u64 = 16;
 /// Slots between the two starts: more than a reservation is long.
 const APART_SLOTS: u64 = 4;
 
@@ -91,15 +90,6 @@ async fn sell_ahead(network: &Network) {
     };
     let seller = network.node("v1").client();
     let _: Offer = seller.put("/offers", &request).await.unwrap();
-    for buyer in BUYERS {
-        let client = network.node(buyer).client();
-        until("the offer", async || {
-            let offers: Vec<Offer> = client.get("/offers").await.unwrap();
-            let ahead = |o: &Offer| o.mechanism == Primary::Reservation;
-            offers.iter().any(ahead).then_some(())
-        })
-        .await;
-    }
 }
 
 fn reservation(nodes: u32, price: u64, start: u64) -> JobRequest {
@@ -135,39 +125,29 @@ async fn send(client: &Client, request: JobRequest) -> JobRecord {
     client.post("/jobs", &request, None).await.unwrap()
 }
 
-/// Sends all four as the last round of a slot begins: they are committed in it, opened in the next
-/// slot, and decided together at its end. A ledger without work waits, so small transfers bring the
-/// round about.
+/// Sends all four, and sees them open in the ledger: nothing is sold yet, so they wait together,
+/// however far apart their buyers were.
 async fn order(network: &Network) -> [JobRecord; 4] {
-    let clients = BUYERS.map(|buyer| network.node(buyer).client().clone());
-    let genesis = network.genesis();
-    let calendar = genesis.policy.calendar;
-    let nudge = TransferRequest {
-        to: genesis.account(&genesis.members[0]),
-        amount: Credits::from_micros(1).unwrap(),
-        memo: None,
-    };
-    let slot = until("the last round of a slot", async || {
-        let _moved: Transferred = clients[0]
-            .post("/ledger/transfer", &nudge, None)
-            .await
-            .unwrap();
-        let status: NodeStatus = clients[0].get("/node").await.unwrap();
-        let (next, slot) = (status.height + 1, calendar.slot(status.height + 1));
-        let last = calendar.round(next) == calendar.round(calendar.last_of_slot(slot));
-        let begins = calendar.round(next) != calendar.round(status.height);
-        (last && begins).then_some(slot)
-    })
-    .await;
-    let (first, second) = (slot + AHEAD_SLOTS, slot + AHEAD_SLOTS + APART_SLOTS);
-    let [a, b, c, d] = &clients;
-    tokio::join!(
+    let [a, b, c, d] = BUYERS.map(|buyer| network.node(buyer).client());
+    let calendar = network.genesis().policy.calendar;
+    let status: NodeStatus = a.get("/node").await.unwrap();
+    let first = calendar.slot(status.height) + AHEAD_SLOTS;
+    let second = first + APART_SLOTS;
+    let orders: [JobRecord; 4] = tokio::join!(
         send(a, reservation(1, 50, first)),
         send(b, reservation(2, 45, first)),
         send(c, reservation(1, 50, second)),
         send(d, reservation(2, 45, second)),
     )
-    .into()
+    .into();
+    for (client, order) in [a, b, c, d].into_iter().zip(&orders) {
+        until("the bid's opening", async || {
+            let job: JobRecord = client.get(&format!("/jobs/{}", order.id)).await.unwrap();
+            job.opened_height
+        })
+        .await;
+    }
+    orders
 }
 
 /// The first decision with all four bids.
@@ -204,8 +184,8 @@ async fn a_solver_that_works_again_betters_the_rule_and_the_ledger_says_so() {
     assert_eq!(missed(&network).await, BTreeSet::from(VALIDATORS));
 
     install(&program);
-    sell_ahead(&network).await;
     let orders = order(&network).await;
+    sell_ahead(&network).await;
     let witness = network.node("b1").client();
     let (id, record) = decision(witness).await;
     let won: BTreeSet<_> = record.booked.iter().map(|booked| booked.order).collect();
