@@ -80,6 +80,10 @@ impl State {
     pub fn entry_budget(&self, account: &AccountId) -> EntryBudget {
         self.constitution.entry_budget(account)
     }
+    /// How many heights pass until the budgets of the next epoch count, at least one.
+    pub fn until_next_epoch(&self) -> u64 {
+        EPOCH_HEIGHTS - self.height() % EPOCH_HEIGHTS
+    }
     /// The account's spending in the epoch of the next height.
     pub fn spent(&self, account: &AccountId) -> Spent {
         let epoch = calendar::epoch(self.height() + 1);

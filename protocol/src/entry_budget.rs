@@ -16,7 +16,7 @@ pub struct EntryBudget {
     pub bytes: u64,
 }
 
-/// The federation's choice.
+/// The federation's choice: `gridbay found --member-entries` and `--user-entries`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntryBudgets {
@@ -27,6 +27,13 @@ pub struct EntryBudgets {
 }
 
 impl EntryBudget {
+    /// So many entries a height, of 512 bytes each.
+    pub fn a_height(entries: u32) -> EntryBudget {
+        EntryBudget {
+            entries: entries.saturating_mul(EPOCH_HEIGHTS as u32),
+            bytes: u64::from(entries) * EPOCH_HEIGHTS * 512,
+        }
+    }
     fn is_valid(&self) -> bool {
         let most = EPOCH_HEIGHTS * limits::BLOCK_ENTRIES as u64;
         (64..=most).contains(&u64::from(self.entries))
@@ -47,13 +54,9 @@ impl Default for EntryBudgets {
     /// second 16 and 256 entries a second all the time, or all of an epoch's in one burst. A member
     /// is an institution that pays thousands of jobs.
     fn default() -> EntryBudgets {
-        let of = |a_height: u32| EntryBudget {
-            entries: a_height * EPOCH_HEIGHTS as u32,
-            bytes: u64::from(a_height) * EPOCH_HEIGHTS * 512,
-        };
         EntryBudgets {
-            member: of(64),
-            user: of(4),
+            member: EntryBudget::a_height(64),
+            user: EntryBudget::a_height(4),
         }
     }
 }

@@ -50,6 +50,8 @@ pub enum RefusedKind {
     Unfunded,
     /// Not now: the node has no account yet, is draining, or is behind.
     NotReady,
+    /// Not now: too much is under way. The same may come again after the next block.
+    Busy,
     /// The ledger's rules forbid it.
     Forbidden,
 }
@@ -150,21 +152,26 @@ impl Refused {
         )
     }
     pub(crate) fn too_many() -> Refused {
-        Refused::not_ready(
-            "busy",
-            "too many entries of this account wait for their inclusion",
-            "try again after the next blocks",
-        )
+        Refused::busy("too many entries of this account wait for their inclusion")
+    }
+    fn busy(reason: &str) -> Refused {
+        Refused {
+            kind: RefusedKind::Busy,
+            ..Refused::not_ready("busy", reason, "try again after the next blocks")
+        }
     }
     /// The pool of waiting entries has no room, or this node takes none now.
     pub(crate) fn by_pool(refusal: &MempoolRefusal) -> Option<Refused> {
-        let hint = match refusal {
-            MempoolRefusal::Full { .. } => "try again after the next blocks",
-            MempoolRefusal::Trouble(_) => "`gridbay doctor` says how to mend it",
+        let reason = refusal.to_string();
+        match refusal {
+            MempoolRefusal::Full { .. } => Some(Refused::busy(&reason)),
+            MempoolRefusal::Trouble(_) => {
+                let hint = "`gridbay doctor` says how to mend it";
+                Some(Refused::not_ready("trouble", &reason, hint))
+            }
             // Not refused, or told by the ledger's own check before.
-            MempoolRefusal::Known(_) | MempoolRefusal::Ledger(_) => return None,
-        };
-        Some(Refused::not_ready("busy", &refusal.to_string(), hint))
+            MempoolRefusal::Known(_) | MempoolRefusal::Ledger(_) => None,
+        }
     }
     fn not_ready(word: &'static str, reason: &str, hint: &str) -> Refused {
         Refused {

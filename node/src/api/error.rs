@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 named! {
@@ -74,6 +74,13 @@ impl ErrorCode {
     }
 }
 
+impl ErrorCode {
+    /// A fault of the moment: the same request has a chance later.
+    pub(crate) fn passes(self) -> bool {
+        self.status().is_server_error() || self == ErrorCode::TooMany
+    }
+}
+
 /// Bytes of a message or a hint at the most.
 const BYTES: usize = 2_000;
 
@@ -114,6 +121,15 @@ impl ApiError {
         }
         self
     }
+    /// Nothing was done, and the same has a chance again after so many seconds.
+    pub(crate) fn again_after(self, seconds: u64) -> ApiError {
+        self.with_details(json!({"done": false, "retry_after_s": seconds}))
+    }
+    /// Seconds until the same has a chance again, for what is refused as too much.
+    pub fn retry_after(&self) -> u64 {
+        let told = self.details.get("retry_after_s").and_then(Value::as_u64);
+        told.unwrap_or(1)
+    }
     /// The same with figures.
     pub fn with_details(mut self, details: Value) -> ApiError {
         self.details = details;
@@ -131,14 +147,16 @@ fn cut(mut text: String) -> String {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let code = self.code;
+        let (code, seconds) = (self.code, self.retry_after());
         let mut response = (code.status(), Json(self)).into_response();
-        let more = match code {
-            ErrorCode::Unauthorised => (header::WWW_AUTHENTICATE, "Bearer realm=\"gridbay\""),
-            ErrorCode::Busy | ErrorCode::TooMany => (header::RETRY_AFTER, "1"),
+        let (name, value) = match code {
+            ErrorCode::Unauthorised => {
+                let realm = HeaderValue::from_static("Bearer realm=\"gridbay\"");
+                (header::WWW_AUTHENTICATE, realm)
+            }
+            ErrorCode::Busy | ErrorCode::TooMany => (header::RETRY_AFTER, seconds.into()),
             _ => return response,
         };
-        let (name, value) = (more.0, HeaderValue::from_static(more.1));
         response.headers_mut().insert(name, value);
         response
     }

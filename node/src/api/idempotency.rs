@@ -21,7 +21,7 @@ use super::{ApiError, ErrorCode};
 use answers::{Answer, Found};
 use axum::body::{Body, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::ops::RangeInclusive;
@@ -73,7 +73,9 @@ pub(crate) async fn once(
     request.extensions_mut().insert(passing.clone());
     let running = tokio::spawn(in_its_turn(async move {
         let response = next.run(request).await;
-        if response.status().is_server_error() || passing.0.load(Ordering::Relaxed) {
+        let status = response.status();
+        let later = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+        if later || passing.0.load(Ordering::Relaxed) {
             return Ok(response);
         }
         let size = response.body().size_hint().exact();

@@ -37,6 +37,7 @@ pub(crate) fn refused(why: Refused) -> ApiError {
         RefusedKind::NotFound => ErrorCode::NotFound,
         RefusedKind::Unfunded => ErrorCode::InsufficientFunds,
         RefusedKind::NotReady | RefusedKind::Forbidden => ErrorCode::Refused,
+        RefusedKind::Busy => ErrorCode::Busy,
     };
     let reason = serde_json::json!({ "reason": why.word });
     ApiError::new(code, why.reason, why.hint).with_details(reason)
@@ -100,6 +101,7 @@ mod tests {
             (RefusedKind::NotFound, ErrorCode::NotFound),
             (RefusedKind::Unfunded, ErrorCode::InsufficientFunds),
             (RefusedKind::NotReady, ErrorCode::Refused),
+            (RefusedKind::Busy, ErrorCode::Busy),
             (RefusedKind::Forbidden, ErrorCode::Refused),
         ] {
             let why = Refused {

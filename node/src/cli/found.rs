@@ -14,12 +14,14 @@ use super::member::{MemberArgs, MemberFile};
 use crate::api::types::amount;
 use crate::config::parse;
 use crate::ui::Table;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use gridbay_protocol::bank::Preset;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::entry_budget::{EntryBudget, EntryBudgets};
 use gridbay_protocol::genesis::{Genesis, GenesisError, Member, Policy};
 use gridbay_protocol::ids::{AccountId, NetworkId};
+use gridbay_protocol::limits::BLOCK_ENTRIES;
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::units::{Credits, Price};
@@ -73,6 +75,12 @@ pub(super) struct FoundArgs {
     /// and not used, in percent; 0 evicts nobody
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=900))]
     surcharge: u32,
+    /// Entries that a member's account may put into the ledger, a height on average
+    #[arg(long, value_name = "ENTRIES", default_value_t = 64, value_parser = entries())]
+    member_entries: u32,
+    /// The same for any other account
+    #[arg(long, value_name = "ENTRIES", default_value_t = 4, value_parser = entries())]
+    user_entries: u32,
     /// Where to write the genesis
     #[arg(long, value_name = "FILE", default_value = "genesis.cbor")]
     out: PathBuf,
@@ -92,6 +100,11 @@ pub enum Pace {
     Local,
     /// A block a second, rounds of 5 s, slots of 60 s: what federations are founded with.
     WideArea,
+}
+
+/// Up to as many as a block holds.
+fn entries() -> RangedU64ValueParser<u32> {
+    RangedU64ValueParser::new().range(1..=BLOCK_ENTRIES as u64)
 }
 
 /// Reads the name of one of a closed list.
@@ -210,6 +223,10 @@ impl FoundArgs {
         policy.bank = self.bank.policy(policy.block_interval_ms);
         policy.auction = self.auction(policy.slot_ms())?;
         policy.buy.surcharge_ppm = self.surcharge * 10_000;
+        policy.entries = EntryBudgets {
+            member: EntryBudget::a_height(self.member_entries),
+            user: EntryBudget::a_height(self.user_entries),
+        };
         let members = members.into_iter();
         let members = members.map(|file| file.member(&policy.bank)).collect();
         let mut classes = Vec::new();

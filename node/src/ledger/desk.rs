@@ -19,6 +19,7 @@ use crate::store::transfers::{Transfer, TransferKey, TransferStore};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_core::{Core, ENTRY_HEIGHTS};
+use gridbay_ledger::State;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId};
 use gridbay_protocol::keys::SecretKey;
@@ -341,9 +342,8 @@ impl Inner {
     /// Frees the key of an entry that was not sent. Whether a node that broke off has sent it is
     /// not known: then the key stays.
     fn not_sent(&self, key: &TransferKey, error: &ApiError) {
-        if !error.code.status().is_server_error()
-            && let Err(error) = self.store.forget(key)
-        {
+        let broke_off = error.code.status().is_server_error() && error.code != ErrorCode::Busy;
+        if !broke_off && let Err(error) = self.store.forget(key) {
             tracing::warn!(%error, "a refused transfer stays kept");
         }
     }
@@ -362,7 +362,8 @@ fn decided(core: &Core, waiting: &[(TransferKey, EntryId, Credits)]) -> Vec<bool
 }
 
 /// A transfer that the ledger might accept only later is refused at once: a user would wait for
-/// nothing. Those of a batch are paid from one balance, and so are those that wait for a block.
+/// nothing. Those of a batch are paid from one balance and count against one budget of entries, and
+/// so are and do those that wait for a block.
 fn look(
     core: &Core,
     wanted: &[(AccountId, Credits)],
@@ -371,18 +372,24 @@ fn look(
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;
     let mut free = spendable(state, &account);
+    let budget = state.entry_budget(&account).entries;
+    let mut left = budget.saturating_sub(state.spent(&account).entries);
     let moved = decided(core, waiting).into_iter().zip(waiting);
     for (_, (.., amount)) in moved.filter(|(is_decided, _)| !is_decided) {
         free = free.saturating_sub(*amount);
+        left = left.saturating_sub(1);
     }
     let mut flaw = |(to, amount): &(AccountId, Credits)| {
         if state.account(to).is_none() {
             return Some(unknown_account(to));
         }
+        if left == 0 {
+            return Some(spent(state, budget));
+        }
         match free.checked_sub(*amount) {
             None => Some(too_little(free, *amount)),
             Some(rest) => {
-                free = rest;
+                (free, left) = (rest, left - 1);
                 None
             }
         }
@@ -409,5 +416,21 @@ fn crowded() -> ApiError {
         "too many transfers of this node wait for their blocks",
         "try again when Retry-After says so",
     )
-    .with_details(serde_json::json!({"done": false}))
+    .again_after(1)
+}
+
+/// The account has no more entries left in this epoch.
+fn spent(state: &State, budget: u32) -> ApiError {
+    let heights = state.until_next_epoch();
+    let ms = heights.saturating_mul(state.policy().block_interval_ms);
+    ApiError::new(
+        ErrorCode::TooMany,
+        format!(
+            "all {budget} entries that this account may put into the ledger up to height {} are \
+             there or on their way",
+            state.height() + heights
+        ),
+        "try again when Retry-After says so; gridbay ledger balance shows what is left",
+    )
+    .again_after(ms.div_ceil(1_000))
 }

@@ -26,6 +26,7 @@ mod rates;
 mod readers;
 mod routes;
 mod served;
+mod spent;
 mod statement;
 mod tokens;
 mod traces;

@@ -31,6 +31,7 @@ use gridbay_node::store::transfers::TransferStore;
 use gridbay_node::trace::Traces;
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::class::Isolation;
+use gridbay_protocol::entry_budget::EntryBudgets;
 use gridbay_protocol::genesis::{Genesis, Member, Policy};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::units::Credits;
@@ -72,6 +73,8 @@ pub(crate) struct Settings {
     pub(crate) limits: NodeLimits,
     /// From a block to the next; a slot has eight of them.
     pub(crate) block_ms: u64,
+    /// How much an account may put into the ledger.
+    pub(crate) entries: EntryBudgets,
     /// The alerts that it sends its owner; none if `None`.
     pub(crate) alerts: Option<AlertsConfig>,
     /// The collector that it tells of orders.
@@ -92,6 +95,7 @@ impl Default for Settings {
                 output: 1 << 20,
             },
             block_ms: 25,
+            entries: EntryBudgets::default(),
             alerts: None,
             traces: None,
         }
@@ -122,6 +126,7 @@ fn genesis(settings: &Settings) -> Genesis {
         policy: Policy {
             block_interval_ms: settings.block_ms,
             heartbeat_ms: settings.block_ms.max(1_000),
+            entries: settings.entries,
             ..Policy::local()
         },
         ..sample::genesis("one", classes.collect(), vec![alpha, beta])

@@ -43,6 +43,9 @@ pub(super) async fn found(
     if let Some(interval) = plan.block_ms {
         words.extend(["--block-ms".into(), interval.to_string()]);
     }
+    if let Some(entries) = plan.member_entries {
+        words.extend(["--member-entries".into(), entries.to_string()]);
+    }
     for path in &descriptions {
         words.extend(["--member".into(), text(path)]);
     }

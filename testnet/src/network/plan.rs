@@ -21,6 +21,8 @@ pub struct Plan {
     pub pace: Pace,
     /// Milliseconds between blocks, where that is not the pace's own.
     pub block_ms: Option<u64>,
+    /// Entries that a member may put into the ledger, a height, where that is not the default.
+    pub member_entries: Option<u32>,
     /// Founding members: each runs a validator and sells what is listed.
     pub validators: Vec<Vec<OfferRequest>>,
     /// Nodes that join by invitation and sell nothing.
@@ -61,6 +63,7 @@ impl Plan {
             name: name.to_owned(),
             pace: Pace::Local,
             block_ms: None,
+            member_entries: None,
             validators: (0..n).map(seller).collect(),
             buyers,
             endowment: credits(10_000),

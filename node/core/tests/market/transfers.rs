@@ -80,10 +80,7 @@ fn what_finds_no_place_in_the_pool_is_refused_at_once() {
     let is_sent = |reply: &&Reply| match reply {
         Reply::Submitted(_) => true,
         Reply::Refused(refused) => {
-            assert_eq!(
-                (refused.kind, refused.word),
-                (RefusedKind::NotReady, "busy")
-            );
+            assert_eq!((refused.kind, refused.word), (RefusedKind::Busy, "busy"));
             false
         }
         other => panic!("{other:?}"),

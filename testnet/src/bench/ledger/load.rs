@@ -24,6 +24,8 @@ use tokio::net::UnixStream;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
+/// Until a client asks again that nobody has told when.
+const LITTLE: Duration = Duration::from_millis(200);
 /// Micro-credits of a payment.
 const MICROS: u64 = 100;
 
@@ -77,6 +79,8 @@ struct Answered {
     done: u64,
     refused: u64,
     unknown: u64,
+    /// Seconds until the same has a chance again, if it was refused as too much.
+    again: u64,
     failure: Option<String>,
 }
 
@@ -131,6 +135,10 @@ impl Answered {
         match error.code {
             ErrorCode::Timeout | ErrorCode::Internal | ErrorCode::Unreachable if !nothing => {
                 self.unknown += 1;
+            }
+            ErrorCode::Busy | ErrorCode::TooMany => {
+                self.refused += 1;
+                self.again = self.again.max(error.retry_after());
             }
             _ => self.refused += 1,
         }
@@ -240,9 +248,11 @@ pub(crate) async fn closed(
             let mut answers = Vec::new();
             while began.elapsed() < time {
                 let answer = line.ask(&pay, Instant::now()).await;
-                // One that is refused comes again a little later, as an honest client does.
+                // One that is refused comes again when it is told to, as an honest client does.
                 if answer.done == 0 {
-                    tokio::time::sleep(Duration::from_millis(200)).await;
+                    let told = Duration::from_secs(answer.again).max(LITTLE);
+                    let left = time.saturating_sub(began.elapsed());
+                    tokio::time::sleep(told.min(left)).await;
                 }
                 answers.push(answer);
             }

@@ -48,6 +48,11 @@ pub(in crate::cmd) struct LedgerArgs {
     #[arg(long, value_name = "MS", default_value_t = 250,
         value_parser = clap::value_parser!(u64).range(100..=60_000))]
     block_ms: u64,
+    /// Entries that a member may put into the ledger, a height on average, as `gridbay found
+    /// --member-entries` founds it: long steps near saturation need more than the default
+    #[arg(long, value_name = "ENTRIES", default_value_t = 64,
+        value_parser = clap::value_parser!(u32).range(1..=2_000))]
+    member_entries: u32,
     /// Seconds of each step
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     seconds: u64,
@@ -73,6 +78,7 @@ impl LedgerArgs {
             list: self.list.into(),
             mix: self.mix.into(),
             block_ms: self.block_ms,
+            entries: self.member_entries,
             time: Duration::from_secs(self.seconds),
             keep: self.keep,
         };

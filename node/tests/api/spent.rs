@@ -1,0 +1,70 @@
+//! An account that has put as much into the ledger as it may.
+
+use super::bounds::ask;
+use super::served::Served;
+use super::world::{Settings, credits};
+use axum::Router;
+use gridbay_node::api::ErrorCode;
+use gridbay_node::api::types::{Balance, TransferOutcome, TransferRequest, TransfersRequest};
+use gridbay_protocol::entry_budget::{EntryBudget, EntryBudgets};
+use gridbay_protocol::limits::EPOCH_HEIGHTS;
+
+/// Entries of an account in an epoch: the fewest that founders may choose.
+const FEW: u32 = 64;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transfers_beyond_the_budget_are_refused_before_they_are_signed_and_told_when_to_come() {
+    let few = EntryBudget {
+        entries: FEW,
+        bytes: 1 << 20,
+    };
+    let settings = Settings {
+        entries: EntryBudgets {
+            member: few,
+            user: few,
+        },
+        ..Settings::default()
+    };
+    let at = Served::with(&[], settings, Router::new()).await;
+    let to = at.world.genesis.account(&at.world.genesis.members[1]);
+    let one = TransferRequest {
+        to,
+        amount: credits("0.001"),
+        memo: None,
+    };
+    let request = TransfersRequest {
+        transfers: vec![one.clone(); 2 * FEW as usize],
+    };
+    let client = at.client();
+    let pay = async |key| -> Vec<TransferOutcome> {
+        let sent = client.post("/ledger/transfers", &request, Some(key));
+        sent.await.unwrap()
+    };
+    let outcomes = pay("beyond-0001").await;
+    let spent: Balance = client.get("/ledger/balance").await.unwrap();
+    // The node's own entries, such as a beacon's, count as well.
+    let done = outcomes.iter().filter(|outcome| outcome.done.is_some());
+    assert!(
+        done.count() > FEW as usize / 2 && spent.entries.spent == FEW,
+        "{spent:?}"
+    );
+    let whole = at.world.genesis.policy.block_interval_ms * EPOCH_HEIGHTS / 1_000;
+    for error in outcomes.iter().filter_map(|outcome| outcome.error.as_ref()) {
+        assert_eq!(error.code, ErrorCode::TooMany, "{error}");
+        assert_eq!(error.details["done"], false);
+        assert!((1..=whole).contains(&error.retry_after()), "{error:?}");
+    }
+    let body = serde_json::to_string(&one).unwrap();
+    let more = format!(
+        "Idempotency-Key: beyond-0002\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    for _ in 0..2 {
+        let (head, error) = ask(&at, false, "POST /api/v1/ledger/transfer", &more).await;
+        assert!(head.starts_with("http/1.1 429"), "{head}");
+        let told = format!("retry-after: {}\r\n", error["details"]["retry_after_s"]);
+        assert!(head.contains(&told), "{head} {error}");
+        assert!(!head.contains("replayed"), "it is tried anew: {head}");
+    }
+    at.stop().await;
+}
