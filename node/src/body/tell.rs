@@ -39,3 +39,23 @@ impl Body {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_host::message::{BodyRequest, Status};
+    use gridbay_protocol::ids::BlockId;
+
+    #[test]
+    fn each_class_has_a_line_of_its_own() {
+        let block = BlockId::default();
+        let ask = HostMessage::BodyRequest(BodyRequest { height: 1, block });
+        // Of a body only its name is looked at.
+        let body = b"\xa1\x64body\x00".to_vec();
+        let entries = HostMessage::Entries(Vec::new());
+        let status = HostMessage::Status(Status { tip: 1 });
+        let all = [ask.encode(), body, entries.encode(), status.encode()];
+        let lines = [Line::Votes, Line::Bodies, Line::Entries, Line::Words];
+        assert_eq!(all.map(|bytes| line(&bytes)), lines);
+    }
+}

@@ -58,9 +58,16 @@ impl Host {
         if !self.candidates.make_room(&id, bytes, round) {
             return Ok(());
         }
-        let known = |id: &_, signature: &_| self.mempool.known(id, signature);
+        let mut unknown = 0;
+        let known = |id: &_, signature: &_| {
+            let known = self.mempool.known(id, signature);
+            unknown += u64::from(known.is_none());
+            known
+        };
         let check = || CheckedBlock::check(&self.state.network(), block, known);
-        let block = match self.stages.time(Stage::Verify, check) {
+        let checked = self.stages.time(Stage::Verify, check);
+        self.checked += unknown;
+        let block = match checked {
             Ok(block) => Arc::new(block),
             Err(error) => {
                 // The header does not cover signatures, so this may be the sender's doing alone.

@@ -102,6 +102,7 @@ impl Host {
         }
         let check = || signatures::authenticate(self.cores, &new);
         let checked = self.stages.time(Stage::Verify, check);
+        self.checked += new.len() as u64;
         for entry in checked {
             self.admit(from, source, entry.map_err(|_| Offence::Entry)?);
         }

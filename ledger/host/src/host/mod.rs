@@ -96,6 +96,8 @@ pub struct Host {
     stages: Stages,
     /// Cores that may check signatures at a time.
     cores: usize,
+    /// Signatures of entries that were checked.
+    checked: u64,
     clock: ClockWatch,
     now: Now,
     /// When to state our tip again.

@@ -167,6 +167,7 @@ impl Host {
             snapshots,
             stages: Stages::default(),
             cores: 1,
+            checked: 0,
             clock: ClockWatch::default(),
             now: Now::default(),
             status_at: 0,

@@ -89,7 +89,9 @@ impl Host {
             return Ok(false);
         }
         let check = || self.check_together(block);
-        let Ok(checked) = self.stages.time(Stage::Verify, check) else {
+        let (signatures, checked) = self.stages.time(Stage::Verify, check);
+        self.checked += signatures;
+        let Ok(checked) = checked else {
             self.penalise(from, Offence::Body);
             return Ok(false);
         };
@@ -108,7 +110,8 @@ impl Host {
         Ok(true)
     }
     /// Checks a block; signatures of entries that never came by themselves are checked together.
-    fn check_together(&self, block: Block) -> Result<CheckedBlock, BlockRefusal> {
+    /// Says how many there were.
+    fn check_together(&self, block: Block) -> (u64, Result<CheckedBlock, BlockRefusal>) {
         let network = self.state.network();
         let mut new = Vec::new();
         if self.cores > 1 {
@@ -119,9 +122,13 @@ impl Host {
         let right = signatures::authenticate(self.cores, &new);
         let right = right.into_iter().flatten();
         let right: BTreeMap<_, _> = right.map(|e| (e.id(), Arc::new(e))).collect();
-        CheckedBlock::check(&network, block, |id, signature| {
+        let mut signatures = new.len() as u64;
+        let checked = CheckedBlock::check(&network, block, |id, signature| {
             let own = self.mempool.known(id, signature);
-            own.or_else(|| right.get(id).cloned())
-        })
+            let known = own.or_else(|| right.get(id).cloned());
+            signatures += u64::from(known.is_none());
+            known
+        });
+        (signatures, checked)
     }
 }

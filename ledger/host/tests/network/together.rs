@@ -38,6 +38,29 @@ fn entries_up_to_a_wrong_signature_are_taken() {
     }
 }
 
+#[test]
+fn each_node_checks_a_signature_once_and_none_of_its_own() {
+    let mut world = World::new(4, 1, 7);
+    (0..5).for_each(|i| world.boot(i));
+    let before: Vec<u64> = (0..5).map(|i| checked(&world, i)).collect();
+    let all = (0..MANY).map(|_| world.transfer(0)).collect();
+    world.input(0, HostInput::Submit(all));
+    let has_none = |w: &World| w.hosts[0].as_ref().unwrap().mempool_len() == 0;
+    assert!(world.run(60_000, |w| has_none(w)
+        && (1..5).all(|i| w.tip(i) == w.tip(0))));
+    let own = checked(&world, 0) - before[0];
+    assert!(own < MANY as u64, "{own}: those of others alone");
+    for (i, before) in before.into_iter().enumerate().skip(1) {
+        // Entries of the validators themselves are the same for all.
+        assert_eq!(checked(&world, i) - before, own + MANY as u64, "node {i}");
+    }
+}
+
+/// Signatures that a node has checked.
+fn checked(world: &World, i: usize) -> u64 {
+    world.hosts[i].as_ref().unwrap().signatures_checked()
+}
+
 /// Tells a host of a decided block: what it finds wrong.
 fn told(host: &mut Host, world: &World, decided: DecidedBlock) -> Vec<Offence> {
     let message = Received::Message(HostMessage::SyncResponse(vec![decided]));

@@ -14,7 +14,8 @@
 //!    behind slows its senders down by the stream's own flow control.
 //! 5. A frame that has begun has its time to arrive, and a message its time to be answered
 //!    ([`super::Tuning::request`]). A frame that is too large, slow or cut off ends the line, and
-//!    so does a byte that answers nothing, and a sender that sends more than it may.
+//!    so does a byte that answers nothing, and a sender that sends more than it may. A frame for
+//!    which others leave no room is read over and answered [`PASSED_OVER`].
 //! 6. A peer may have one line for each class open on a connection; what it opens beyond, as many
 //!    at the most, is read once one of those has ended, since the receiver may hear late that the
 //!    sender has given it up. Open lines alone do not keep a connection.

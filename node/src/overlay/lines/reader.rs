@@ -28,9 +28,9 @@ pub(super) async fn read(
         tokio::select! {
             read = &mut next, if unanswered.len() < AHEAD => {
                 let Ok((frame, from)) = read else { return };
-                let is_whole = matches!(frame, Frame::Whole(_));
+                let goes_on = matches!(frame, Frame::Whole(_) | Frame::Crowded);
                 let (answer, answered) = oneshot::channel();
-                if news.send(News::Came { frame, answer }).is_err() || !is_whole {
+                if news.send(News::Came { frame, answer }).is_err() || !goes_on {
                     return;
                 }
                 unanswered.push_back(answered);

@@ -97,19 +97,23 @@ impl Intake {
             Ok(Ok(false)) => {}
         }
         let wanted = reader.wants();
-        let _place = match self.budget.place(wanted) {
-            Ok(place) => place,
+        let place = match self.budget.place(wanted) {
+            Ok(place) => Some(place),
             Err(Lack::Own) => return Ok(Frame::NoRoom),
-            Err(Lack::All) => return Ok(Frame::Crowded),
+            Err(Lack::All) => None,
+        };
+        let body = async {
+            match &place {
+                Some(_) => read_on(io, &mut reader, false)
+                    .await
+                    .map(|_| read_frame(reader)),
+                None => pass_over(io, wanted).await,
+            }
         };
         let seconds = u64::try_from(wanted / SLOWEST).unwrap_or(u64::MAX);
         let patience = self.patience.saturating_add(Duration::from_secs(seconds));
-        let body = tokio::time::timeout(patience, read_on(io, &mut reader, false));
-        match body.await {
-            Err(_) => Ok(Frame::Slow),
-            Ok(Err(error)) => Err(error),
-            Ok(Ok(_)) => Ok(read_frame(reader)),
-        }
+        let read = tokio::time::timeout(patience, body).await;
+        read.unwrap_or(Ok(Frame::Slow))
     }
 }
 
@@ -166,7 +170,7 @@ pub(crate) enum Frame {
     Slow,
     /// Too many bytes of other frames of its sender are being read.
     NoRoom,
-    /// Too many bytes of other frames are being read.
+    /// Too many bytes of other frames are being read: it was read over.
     Crowded,
 }
 
@@ -186,6 +190,23 @@ where
         reader.take(&buffer[..read]);
     }
     Ok(false)
+}
+
+/// Reads the rest of a frame for which there is no room, and keeps nothing of it: the next frame of
+/// the stream may find room.
+async fn pass_over<T>(io: &mut T, mut left: usize) -> io::Result<Frame>
+where
+    T: AsyncRead + Unpin + Send,
+{
+    let mut buffer = [0; BUFFER];
+    while left > 0 {
+        let read = io.read(&mut buffer[..left.min(BUFFER)]).await?;
+        if read == 0 {
+            return Ok(Frame::Truncated);
+        }
+        left -= read;
+    }
+    Ok(Frame::Crowded)
 }
 
 /// The frame that a reader has at the end of a stream.
@@ -368,5 +389,20 @@ mod tests {
         let elsewhere = c.read_request(&two, &mut third);
         let mut elsewhere = std::pin::pin!(elsewhere);
         assert!(futures::poll!(elsewhere.as_mut()).is_pending());
+    }
+    #[tokio::test]
+    async fn a_frame_without_room_is_read_over_and_the_next_one_is_whole() {
+        let limits = Limits::default();
+        let (large, small) = (1 << 20, b"vote");
+        let intake = Intake::new(large, &limits, &Tuning::local());
+        let (others, mine) = (intake.of_connection(), intake.of_connection());
+        let _full = others.budget.place(limits.reading_bytes).unwrap();
+        let frames = [&vec![7; large][..], small].map(|body| frame::frame(body, large).unwrap());
+        let mut stream = Cursor::new(frames.concat());
+        assert_eq!(mine.next_frame(&mut stream).await.unwrap(), Frame::Crowded);
+        let next = mine.next_frame(&mut stream).await.unwrap();
+        assert_eq!(next, Frame::Whole(small.to_vec()));
+        let mut cut = Cursor::new(&frames[0][..large]);
+        assert_eq!(mine.next_frame(&mut cut).await.unwrap(), Frame::Truncated);
     }
 }

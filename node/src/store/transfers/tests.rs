@@ -43,6 +43,15 @@ fn passing(n: usize, entry: &SignedEntry) -> Transfer {
 }
 
 #[test]
+fn many_transfers_are_safe_with_one_sync() {
+    let disk = MemDisk::default();
+    let store = TransferStore::on(Box::new(disk.clone())).unwrap();
+    let before = disk.syncs();
+    store.keep(transfers(0..200, &entry(40))).unwrap();
+    assert_eq!(disk.syncs(), before + 1);
+}
+
+#[test]
 fn a_key_has_one_entry_also_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();
     let open = || TransferStore::open(&dir.path().join("transfers")).unwrap();

@@ -171,8 +171,9 @@ impl Line {
     /// The status and the body of an answer.
     async fn post(&mut self, path: &str, body: Bytes) -> anyhow::Result<(StatusCode, Bytes)> {
         let mut sender = match self.sender.take() {
-            Some(sender) => sender,
-            None => self.open().await?,
+            // The node closes what has rested for long.
+            Some(sender) if !sender.is_closed() => sender,
+            _ => self.open().await?,
         };
         let request = Request::post(format!("/api/v1{path}"))
             .header(header::HOST, "localhost")
