@@ -2,15 +2,16 @@
 //!
 //! 1. format, rules and network are those of this node;
 //! 2. counts and bytes are within the limits;
-//! 3. every entry is well-formed, and its signature is valid;
+//! 3. every entry is well-formed;
 //! 4. the header's roots over entries, evidence and hints, and its hash of the parent's
-//!    certificate, are those of the body.
+//!    certificate, are those of the body;
+//! 5. the signature of every entry is valid. This costs most, so a body that belongs to no header
+//!    never comes so far.
 
 use crate::log;
 use crate::refusal::BlockRefusal;
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
 use gridbay_protocol::codec;
-use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};
 use gridbay_protocol::hash::{Domain, hash};
@@ -22,6 +23,14 @@ use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::vote::Certificate;
 use std::sync::Arc;
 
+/// A block that passed all checks that need no state but those of its entries' signatures.
+#[derive(Clone, Debug)]
+pub struct FormedBlock {
+    id: BlockId,
+    block: Block,
+    entries: Vec<WellFormed>,
+}
+
 /// A block that passed all checks that need no state.
 #[derive(Clone, Debug)]
 pub struct CheckedBlock {
@@ -30,17 +39,12 @@ pub struct CheckedBlock {
     entries: Vec<Arc<Authentic>>,
 }
 
-impl CheckedBlock {
-    /// Checks a decoded block. `known` returns an entry that was authenticated before, so that its
-    /// signature is not checked again; it must be asked for both id and signature.
+impl FormedBlock {
+    /// Checks a decoded block, all but the signatures of its entries.
     ///
     /// # Errors
     /// The first check that fails.
-    pub fn check(
-        network: &NetworkId,
-        block: Block,
-        mut known: impl FnMut(&EntryId, &Signature) -> Option<Arc<Authentic>>,
-    ) -> Result<CheckedBlock, BlockRefusal> {
+    pub fn check(network: &NetworkId, block: Block) -> Result<FormedBlock, BlockRefusal> {
         let header = &block.header;
         if (header.format, header.rules, header.network) != (FORMAT, RULES, *network) {
             return Err(BlockRefusal::Foreign {
@@ -57,9 +61,10 @@ impl CheckedBlock {
         }
         let mut entries = Vec::with_capacity(block.entries.len());
         for (index, signed) in block.entries.iter().enumerate() {
-            entries.push(authentic(network, index, signed, &mut known)?);
+            let formed = WellFormed::check(network, signed.clone());
+            entries.push(formed.map_err(|source| BlockRefusal::Malformed { index, source })?);
         }
-        if header.entries_root != entries_root(&entries) {
+        if header.entries_root != root_of(entries.iter().map(WellFormed::id)) {
             return Err(BlockRefusal::Root("entries_root"));
         }
         if header.evidence_root != evidence_root(&block.evidence) {
@@ -71,7 +76,45 @@ impl CheckedBlock {
         if header.last_commit != commit_hash(block.last_commit.as_ref()) {
             return Err(BlockRefusal::Root("last_commit"));
         }
-        Ok(CheckedBlock { id, block, entries })
+        Ok(FormedBlock { id, block, entries })
+    }
+
+    /// Its entries, in order.
+    pub fn entries(&self) -> &[WellFormed] {
+        &self.entries
+    }
+
+    /// Checks the signatures. `known` returns an entry that was authenticated before, so that its
+    /// signature is not checked again; it must be asked for both id and signature.
+    ///
+    /// # Errors
+    /// The first wrong signature.
+    pub fn authenticate(
+        self,
+        mut known: impl FnMut(&EntryId, &Signature) -> Option<Arc<Authentic>>,
+    ) -> Result<CheckedBlock, BlockRefusal> {
+        let FormedBlock { id, block, entries } = self;
+        let entries = entries.into_iter();
+        let entries = entries.map(|formed| authentic(formed, &mut known));
+        Ok(CheckedBlock {
+            entries: entries.collect::<Result<_, _>>()?,
+            id,
+            block,
+        })
+    }
+}
+
+impl CheckedBlock {
+    /// Checks a decoded block: [`FormedBlock::check`], then [`FormedBlock::authenticate`].
+    ///
+    /// # Errors
+    /// The first check that fails.
+    pub fn check(
+        network: &NetworkId,
+        block: Block,
+        known: impl FnMut(&EntryId, &Signature) -> Option<Arc<Authentic>>,
+    ) -> Result<CheckedBlock, BlockRefusal> {
+        FormedBlock::check(network, block)?.authenticate(known)
     }
 
     /// A block that this node made.
@@ -102,16 +145,12 @@ impl CheckedBlock {
 }
 
 fn authentic(
-    network: &NetworkId,
-    index: usize,
-    signed: &SignedEntry,
+    formed: WellFormed,
     known: &mut impl FnMut(&EntryId, &Signature) -> Option<Arc<Authentic>>,
 ) -> Result<Arc<Authentic>, BlockRefusal> {
-    let formed = WellFormed::check(network, signed.clone())
-        .map_err(|source| BlockRefusal::Malformed { index, source })?;
     let id = formed.id();
-    if let Some(entry) = known(&id, &signed.signature)
-        && entry.signed() == signed
+    if let Some(entry) = known(&id, &formed.signed().signature)
+        && entry.signed() == formed.signed()
     {
         return Ok(entry);
     }
@@ -123,7 +162,11 @@ fn authentic(
 
 /// Root over the ids of a block's entries, in order.
 pub(crate) fn entries_root(entries: &[Arc<Authentic>]) -> Hash32 {
-    let ids: Vec<[u8; 32]> = entries.iter().map(|e| e.id().0).collect();
+    root_of(entries.iter().map(|entry| entry.id()))
+}
+
+fn root_of(ids: impl Iterator<Item = EntryId>) -> Hash32 {
+    let ids: Vec<[u8; 32]> = ids.map(|id| id.0).collect();
     Hash32(log::merkle_root(&ids))
 }
 

@@ -256,12 +256,6 @@ pub(super) fn used<'a>(nodes: impl IntoIterator<Item = &'a Node>) -> anyhow::Res
     used.sum()
 }
 
-/// The time of so many clock ticks.
-pub(super) fn in_time(ticks: u64) -> anyhow::Result<Duration> {
-    let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)?.unwrap_or(100) as u64;
-    Ok(Duration::from_millis(ticks * 1000 / per_second))
-}
-
 fn each(
     network: &Network,
     measure: impl Fn(&Node) -> anyhow::Result<f64>,

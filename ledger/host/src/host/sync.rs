@@ -11,9 +11,8 @@ use crate::limits;
 use crate::message::{DecidedBlock, HostMessage, Status, SyncRequest};
 use crate::signatures;
 use crate::stages::Stage;
-use gridbay_ledger::{BlockRefusal, CheckedBlock};
+use gridbay_ledger::{BlockRefusal, CheckedBlock, FormedBlock};
 use gridbay_protocol::block::Block;
-use gridbay_protocol::stage::WellFormed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -112,18 +111,21 @@ impl Host {
     /// Checks a block; signatures of entries that never came by themselves are checked together.
     /// Says how many there were.
     fn check_together(&self, block: Block) -> (u64, Result<CheckedBlock, BlockRefusal>) {
-        let network = self.state.network();
+        let formed = match FormedBlock::check(&self.state.network(), block) {
+            Ok(formed) => formed,
+            Err(refusal) => return (0, Err(refusal)),
+        };
         let mut new = Vec::new();
         if self.cores > 1 {
-            let formed = block.entries.iter().cloned();
-            let formed = formed.filter_map(|signed| WellFormed::check(&network, signed).ok());
-            new.extend(formed.filter(|formed| !self.mempool.contains(&formed.id())));
+            let unknown = formed.entries().iter();
+            let unknown = unknown.filter(|entry| !self.mempool.contains(&entry.id()));
+            new.extend(unknown.cloned());
         }
         let right = signatures::authenticate(self.cores, &new);
         let right = right.into_iter().flatten();
         let right: BTreeMap<_, _> = right.map(|e| (e.id(), Arc::new(e))).collect();
         let mut signatures = new.len() as u64;
-        let checked = CheckedBlock::check(&network, block, |id, signature| {
+        let checked = formed.authenticate(|id, signature| {
             let own = self.mempool.known(id, signature);
             let known = own.or_else(|| right.get(id).cloned());
             signatures += u64::from(known.is_none());

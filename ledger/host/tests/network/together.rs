@@ -77,6 +77,7 @@ fn a_block_with_one_wrong_signature_is_not_caught_up_on() {
     world.input(0, HostInput::Submit(all));
     let has_none = |w: &World| w.hosts[0].as_ref().unwrap().mempool_len() == 0;
     assert!(world.run(60_000, |w| has_none(w) && w.tip(0) > 1));
+    let mut other = Some(world.transfer(1).signed().clone());
     let mut late = world.open(4).unwrap();
     late.use_cores(3);
     late.step(world.clocks(4), HostInput::Start).unwrap();
@@ -92,7 +93,15 @@ fn a_block_with_one_wrong_signature_is_not_caught_up_on() {
             assert_eq!(told(&mut late, &world, mangled), [Offence::Body]);
             assert_eq!(late.state().height(), height - 1);
         }
+        let before = late.signatures_checked();
+        if let Some(entry) = other.take_if(|_| entries > 0) {
+            let mut mangled = decided.clone();
+            mangled.block.entries[entries - 1] = entry;
+            assert_eq!(told(&mut late, &world, mangled), [Offence::Body]);
+            assert_eq!(late.signatures_checked(), before, "it is in no header");
+        }
         assert_eq!(told(&mut late, &world, decided), []);
+        assert_eq!(late.signatures_checked(), before + entries as u64);
         assert_eq!(late.state().height(), height);
     }
     assert!(most > 40, "{most} entries in a block at the most");

@@ -114,7 +114,8 @@ fn threads(nodes: &[&Node], name: &str) -> anyhow::Result<f64> {
             .and_then(|process| process.thread_ticks(name));
         ticks += used.with_context(|| format!("{} is gone", node.name))?;
     }
-    Ok(crowd::in_time(ticks)?.as_secs_f64())
+    let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)?.unwrap_or(100);
+    Ok(ticks as f64 / per_second as f64)
 }
 
 #[cfg(test)]
