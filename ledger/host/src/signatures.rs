@@ -8,6 +8,22 @@ use std::thread::{self, Builder, ScopedJoinHandle};
 /// Entries for which a thread is worth its start: their checks take twenty times as long.
 const LEAST: usize = 16;
 
+/// How a host checks signatures of entries, and how many it has checked.
+#[derive(Debug)]
+pub(crate) struct Signatures {
+    /// Cores for those that come together.
+    pub(crate) cores: usize,
+    /// Checked since the start.
+    pub(crate) checked: u64,
+}
+
+impl Default for Signatures {
+    fn default() -> Signatures {
+        let (cores, checked) = (1, 0);
+        Signatures { cores, checked }
+    }
+}
+
 /// Checks the signatures of entries; the verdicts have their order.
 pub(crate) fn authenticate(
     cores: usize,

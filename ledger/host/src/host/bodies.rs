@@ -66,7 +66,7 @@ impl Host {
         };
         let check = || CheckedBlock::check(&self.state.network(), block, known);
         let checked = self.stages.time(Stage::Verify, check);
-        self.checked += unknown;
+        self.signatures.checked += unknown;
         let block = match checked {
             Ok(block) => Arc::new(block),
             Err(error) => {

@@ -100,9 +100,9 @@ impl Host {
             }
             new.push(formed);
         }
-        let check = || signatures::authenticate(self.cores, &new);
+        let check = || signatures::authenticate(self.signatures.cores, &new);
         let checked = self.stages.time(Stage::Verify, check);
-        self.checked += new.len() as u64;
+        self.signatures.checked += new.len() as u64;
         for entry in checked {
             self.admit(from, source, entry.map_err(|_| Offence::Entry)?);
         }

@@ -51,6 +51,7 @@ use crate::pacing::Pace;
 use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
+use crate::signatures::Signatures;
 use crate::snapshots::Snapshots;
 use crate::stages::Stages;
 use crate::suggested::Suggested;
@@ -94,10 +95,7 @@ pub struct Host {
     pace: Pace,
     snapshots: Snapshots,
     stages: Stages,
-    /// Cores that may check signatures at a time.
-    cores: usize,
-    /// Signatures of entries that were checked.
-    checked: u64,
+    signatures: Signatures,
     clock: ClockWatch,
     now: Now,
     /// When to state our tip again.
@@ -248,7 +246,7 @@ impl Host {
     /// From now on checks the signatures of entries that come together on so many cores, if that
     /// is more than the one that a host has by itself.
     pub fn use_cores(&mut self, cores: usize) {
-        self.cores = cores;
+        self.signatures.cores = cores;
     }
     /// Times its stages from now on, all but the disk's.
     pub fn measure(&mut self, stages: Stages) {

@@ -24,6 +24,7 @@ use crate::pacing::Pace;
 use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
+use crate::signatures::Signatures;
 use crate::snapshots::Snapshots;
 use crate::stages::Stages;
 use crate::suggested::Suggested;
@@ -166,8 +167,7 @@ impl Host {
             pace: Pace::new(state.policy()),
             snapshots,
             stages: Stages::default(),
-            cores: 1,
-            checked: 0,
+            signatures: Signatures::default(),
             clock: ClockWatch::default(),
             now: Now::default(),
             status_at: 0,

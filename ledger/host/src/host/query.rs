@@ -138,7 +138,7 @@ impl Host {
     /// Signatures of entries checked since the start: in time one for each entry that others sent,
     /// by itself or in a block, and none for those of this node.
     pub fn signatures_checked(&self) -> u64 {
-        self.checked
+        self.signatures.checked
     }
     /// Entries that wait for a block.
     pub fn mempool_len(&self) -> usize {

@@ -89,7 +89,7 @@ impl Host {
         }
         let check = || self.check_together(block);
         let (signatures, checked) = self.stages.time(Stage::Verify, check);
-        self.checked += signatures;
+        self.signatures.checked += signatures;
         let Ok(checked) = checked else {
             self.penalise(from, Offence::Body);
             return Ok(false);
@@ -116,12 +116,12 @@ impl Host {
             Err(refusal) => return (0, Err(refusal)),
         };
         let mut new = Vec::new();
-        if self.cores > 1 {
+        if self.signatures.cores > 1 {
             let unknown = formed.entries().iter();
             let unknown = unknown.filter(|entry| !self.mempool.contains(&entry.id()));
             new.extend(unknown.cloned());
         }
-        let right = signatures::authenticate(self.cores, &new);
+        let right = signatures::authenticate(self.signatures.cores, &new);
         let right = right.into_iter().flatten();
         let right: BTreeMap<_, _> = right.map(|e| (e.id(), Arc::new(e))).collect();
         let mut signatures = new.len() as u64;
