@@ -24,12 +24,12 @@ impl Default for Signatures {
     }
 }
 
-/// Checks the signatures of entries; the verdicts have their order.
-pub(crate) fn authenticate(
-    cores: usize,
-    formed: &[WellFormed],
-) -> Vec<Result<Authentic, KeyError>> {
-    on_cores(cores, formed, |formed| formed.clone().authenticate())
+impl Signatures {
+    /// Checks those of some entries; the verdicts have their order.
+    pub(crate) fn check(&mut self, formed: &[WellFormed]) -> Vec<Result<Authentic, KeyError>> {
+        self.checked += formed.len() as u64;
+        on_cores(self.cores, formed, |formed| formed.clone().authenticate())
+    }
 }
 
 /// Judges items on so many cores at the most, [`LEAST`] or more on each.
@@ -113,7 +113,7 @@ mod tests {
         };
         let entries: Vec<WellFormed> = (0..100).map(formed).collect();
         for cores in [1, 2, 5] {
-            let verdicts = authenticate(cores, &entries);
+            let verdicts = Signatures { cores, checked: 0 }.check(&entries);
             assert_eq!(verdicts.len(), entries.len());
             for (n, verdict) in verdicts.into_iter().enumerate() {
                 match verdict {

@@ -19,13 +19,14 @@ use crate::fault::Fault;
 use crate::limits;
 use crate::message::{BodyRequest, HostMessage};
 use crate::stages::Stage;
-use gridbay_ledger::CheckedBlock;
+use gridbay_ledger::{BlockRefusal, CheckedBlock, FormedBlock};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
 use gridbay_protocol::ids::{BlockId, EntryId, ValidatorId};
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::Proposal;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How many turns of a ranking it takes until one is an honest validator's for certain: those that
@@ -42,6 +43,24 @@ fn turns_with_an_honest_one(set: &ValidatorSet, ranking: &[ValidatorId]) -> usiz
 }
 
 impl Host {
+    /// Checks a block; the signatures of entries that never came by themselves are checked together.
+    pub(super) fn check_block(&mut self, block: Block) -> Result<CheckedBlock, BlockRefusal> {
+        let (state, mempool, signatures) = (&self.state, &self.mempool, &mut self.signatures);
+        self.stages.time(Stage::Verify, || {
+            let formed = FormedBlock::check(&state.network(), block)?;
+            let new = formed.entries().iter();
+            let new = new.filter(|entry| !mempool.contains(&entry.id()));
+            let right = signatures.check(&new.cloned().collect::<Vec<_>>());
+            let right = right.into_iter().flatten();
+            let right: BTreeMap<_, _> = right.map(|e| (e.id(), Arc::new(e))).collect();
+            formed.authenticate(|id, signature| {
+                let own = mempool.known(id, signature);
+                let known = own.or_else(|| right.get(id).cloned());
+                signatures.checked += u64::from(known.is_none());
+                known
+            })
+        })
+    }
     /// Takes a body in, if a proposal names it.
     pub(super) fn take_body(&mut self, block: Block) -> Result<(), Fault> {
         let id = block.id();
@@ -58,16 +77,7 @@ impl Host {
         if !self.candidates.make_room(&id, bytes, round) {
             return Ok(());
         }
-        let mut unknown = 0;
-        let known = |id: &_, signature: &_| {
-            let known = self.mempool.known(id, signature);
-            unknown += u64::from(known.is_none());
-            known
-        };
-        let check = || CheckedBlock::check(&self.state.network(), block, known);
-        let checked = self.stages.time(Stage::Verify, check);
-        self.signatures.checked += unknown;
-        let block = match checked {
+        let block = match self.check_block(block) {
             Ok(block) => Arc::new(block),
             Err(error) => {
                 // The header does not cover signatures, so this may be the sender's doing alone.

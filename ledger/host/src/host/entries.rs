@@ -16,7 +16,6 @@ use crate::catchup::Peer;
 use crate::limits;
 use crate::mempool::{MempoolRefusal, Source};
 use crate::message::HostMessage;
-use crate::signatures;
 use crate::stages::Stage;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::stage::{Authentic, WellFormed};
@@ -100,9 +99,8 @@ impl Host {
             }
             new.push(formed);
         }
-        let check = || signatures::authenticate(self.signatures.cores, &new);
+        let check = || self.signatures.check(&new);
         let checked = self.stages.time(Stage::Verify, check);
-        self.signatures.checked += new.len() as u64;
         for entry in checked {
             self.admit(from, source, entry.map_err(|_| Offence::Entry)?);
         }

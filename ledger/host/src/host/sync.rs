@@ -9,11 +9,7 @@ use crate::catchup::Peer;
 use crate::fault::Fault;
 use crate::limits;
 use crate::message::{DecidedBlock, HostMessage, Status, SyncRequest};
-use crate::signatures;
 use crate::stages::Stage;
-use gridbay_ledger::{BlockRefusal, CheckedBlock, FormedBlock};
-use gridbay_protocol::block::Block;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Host {
@@ -87,10 +83,7 @@ impl Host {
             self.penalise(from, Offence::Certificate);
             return Ok(false);
         }
-        let check = || self.check_together(block);
-        let (signatures, checked) = self.stages.time(Stage::Verify, check);
-        self.signatures.checked += signatures;
-        let Ok(checked) = checked else {
+        let Ok(checked) = self.check_block(block) else {
             self.penalise(from, Offence::Body);
             return Ok(false);
         };
@@ -107,30 +100,5 @@ impl Host {
             })?;
         self.commit(Arc::new(checked), delta, certificate)?;
         Ok(true)
-    }
-    /// Checks a block; signatures of entries that never came by themselves are checked together.
-    /// Says how many there were.
-    fn check_together(&self, block: Block) -> (u64, Result<CheckedBlock, BlockRefusal>) {
-        let formed = match FormedBlock::check(&self.state.network(), block) {
-            Ok(formed) => formed,
-            Err(refusal) => return (0, Err(refusal)),
-        };
-        let mut new = Vec::new();
-        if self.signatures.cores > 1 {
-            let unknown = formed.entries().iter();
-            let unknown = unknown.filter(|entry| !self.mempool.contains(&entry.id()));
-            new.extend(unknown.cloned());
-        }
-        let right = signatures::authenticate(self.signatures.cores, &new);
-        let right = right.into_iter().flatten();
-        let right: BTreeMap<_, _> = right.map(|e| (e.id(), Arc::new(e))).collect();
-        let mut signatures = new.len() as u64;
-        let checked = formed.authenticate(|id, signature| {
-            let own = self.mempool.known(id, signature);
-            let known = own.or_else(|| right.get(id).cloned());
-            signatures += u64::from(known.is_none());
-            known
-        });
-        (signatures, checked)
     }
 }
