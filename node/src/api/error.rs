@@ -74,13 +74,6 @@ impl ErrorCode {
     }
 }
 
-impl ErrorCode {
-    /// A fault of the moment: the same request has a chance later.
-    pub(crate) fn passes(self) -> bool {
-        self.status().is_server_error() || self == ErrorCode::TooMany
-    }
-}
-
 /// Bytes of a message or a hint at the most.
 const BYTES: usize = 2_000;
 

@@ -47,6 +47,11 @@ impl Passing {
     }
 }
 
+/// Whether a status tells a fault of the moment: the same request has a chance later.
+pub(crate) fn passes(status: StatusCode) -> bool {
+    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
+}
+
 /// The middleware.
 pub(crate) async fn once(
     State(keys): State<Keys>,
@@ -73,9 +78,7 @@ pub(crate) async fn once(
     request.extensions_mut().insert(passing.clone());
     let running = tokio::spawn(in_its_turn(async move {
         let response = next.run(request).await;
-        let status = response.status();
-        let later = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-        if later || passing.0.load(Ordering::Relaxed) {
+        if passes(response.status()) || passing.0.load(Ordering::Relaxed) {
             return Ok(response);
         }
         let size = response.body().size_hint().exact();

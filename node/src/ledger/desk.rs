@@ -250,16 +250,16 @@ impl Inner {
         };
         let mut made: BTreeMap<TransferKey, Answer<SignedEntry>> = BTreeMap::new();
         for (n, (key, entry)) in keys.into_iter().zip(&entries).enumerate() {
-            let refusal = match &reply {
-                Ok(replies) => replies.get(n).cloned().flatten(),
-                Err(error) => Some(error.clone()),
-            };
-            let sent = match refusal {
-                None => Ok(entry.signed().clone()),
-                Some(error) => {
-                    self.not_sent(&key, &error);
-                    Err(error)
-                }
+            let sent = match &reply {
+                Ok(replies) => match replies.get(n).cloned().flatten() {
+                    None => Ok(entry.signed().clone()),
+                    Some(error) => {
+                        self.not_sent(&key);
+                        Err(error)
+                    }
+                },
+                // Whether a node that broke off has sent it is not known: its key stays.
+                Err(error) => Err(error.clone()),
             };
             made.insert(key, sent);
         }
@@ -321,17 +321,14 @@ impl Inner {
 
     /// Sends entries; the answer has for each in order why it was not sent, if it was not.
     async fn submit(&self, entries: Vec<Arc<Authentic>>) -> Answer<Vec<Option<ApiError>>> {
-        match self
-            .body
-            .command(Command::Send(entries))
-            .await
-            .map_err(gone)?
-        {
+        let all = entries.len();
+        let reply = self.body.command(Command::Send(entries)).await;
+        match reply.map_err(gone)? {
             Reply::Sent(replies) => Ok(replies
                 .into_iter()
                 .map(|refusal| refusal.map(refused))
                 .collect()),
-            Reply::Refused(why) => Err(refused(why)),
+            Reply::Refused(why) => Ok(vec![Some(refused(why)); all]),
             _ => Err(internal(
                 "sending transfers",
                 "the core gave another answer",
@@ -339,11 +336,9 @@ impl Inner {
         }
     }
 
-    /// Frees the key of an entry that was not sent. Whether a node that broke off has sent it is
-    /// not known: then the key stays.
-    fn not_sent(&self, key: &TransferKey, error: &ApiError) {
-        let broke_off = error.code.status().is_server_error() && error.code != ErrorCode::Busy;
-        if !broke_off && let Err(error) = self.store.forget(key) {
+    /// Frees the key of an entry that was not sent.
+    fn not_sent(&self, key: &TransferKey) {
+        if let Err(error) = self.store.forget(key) {
             tracing::warn!(%error, "a refused transfer stays kept");
         }
     }

@@ -123,7 +123,7 @@ async fn transfers(
     let key = key.and_then(|key| key.to_str().ok());
     let outcomes = node.transfers(key, request).await?;
     let mut errors = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
-    if errors.any(|error| error.code.passes())
+    if errors.any(|error| idempotency::passes(error.code.status()))
         && let Some(Extension(passing)) = passing
     {
         passing.tell();

@@ -58,8 +58,8 @@ pub(crate) struct Options {
     pub(crate) mix: usize,
     /// Milliseconds between blocks, as founded.
     pub(crate) block_ms: u64,
-    /// Entries that a member may put into the ledger, a height, as founded.
-    pub(crate) entries: u32,
+    /// Entries that a member may put into the ledger, a height, where that is not the default.
+    pub(crate) member_entries: Option<u32>,
     /// Of each step.
     pub(crate) time: Duration,
     /// Leave the run's folder.
@@ -178,7 +178,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let plan = Plan {
         log: "warn".to_owned(),
         block_ms: Some(options.block_ms),
-        member_entries: Some(options.entries),
+        member_entries: options.member_entries,
         validators: match options.mix {
             0 => local.validators.clone(),
             _ => vec![mix::sold(); options.validators],

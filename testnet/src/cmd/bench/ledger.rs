@@ -6,6 +6,7 @@ use crate::cmd::runtime::program;
 use crate::say::Progress;
 use anyhow::Context as _;
 use clap::Args;
+use gridbay_protocol::limits::BLOCK_ENTRIES;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -50,9 +51,9 @@ pub(in crate::cmd) struct LedgerArgs {
     block_ms: u64,
     /// Entries that a member may put into the ledger, a height on average, as `gridbay found
     /// --member-entries` founds it: long steps near saturation need more than the default
-    #[arg(long, value_name = "ENTRIES", default_value_t = 64,
-        value_parser = clap::value_parser!(u32).range(1..=2_000))]
-    member_entries: u32,
+    #[arg(long, value_name = "ENTRIES",
+        value_parser = clap::value_parser!(u32).range(1..=BLOCK_ENTRIES as i64))]
+    member_entries: Option<u32>,
     /// Seconds of each step
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     seconds: u64,
@@ -78,7 +79,7 @@ impl LedgerArgs {
             list: self.list.into(),
             mix: self.mix.into(),
             block_ms: self.block_ms,
-            entries: self.member_entries,
+            member_entries: self.member_entries,
             time: Duration::from_secs(self.seconds),
             keep: self.keep,
         };
