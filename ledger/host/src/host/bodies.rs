@@ -43,7 +43,7 @@ fn turns_with_an_honest_one(set: &ValidatorSet, ranking: &[ValidatorId]) -> usiz
 }
 
 impl Host {
-    /// Checks a block; the signatures of entries that never came by themselves are checked together.
+    /// Checks a block; signatures of entries that never came by themselves are checked together.
     pub(super) fn check_block(&mut self, block: Block) -> Result<CheckedBlock, BlockRefusal> {
         let (state, mempool, signatures) = (&self.state, &self.mempool, &mut self.signatures);
         self.stages.time(Stage::Verify, || {
