@@ -8,20 +8,26 @@
 //! Without a directory the rows stay in memory and begin with the blocks after the snapshot that
 //! the host started from.
 //!
-//! Keys: `a` account, height, position → nothing if it is a posting, else one byte; `b` block →
-//! height; `e` entry, which is the order too that it makes → height, account; `f` height, position
-//! → effect; `c` height, position (of an auction) → nothing; `i` id of an auction → height,
-//! position; `m` order, height, position (of a posting about it) → nothing; `t` height → ledger
-//! time; `g` → (height, block) applied. Where the last is missing, as in files of an earlier form
-//! that have `h`, the index is made anew.
+//! Keys: `a` account, height, position → the lines of its history from there on; `b` block →
+//! height; `e` entry → height and, if the entry makes an order, its account; `f` height, position →
+//! the effects from there on; `c` height, position (of an auction) → nothing; `i` id of an auction
+//! → height, position; `m` order, height, position (of a posting about it) → nothing; `t` height →
+//! ledger time; `k` → (height, block) applied. Where the last is missing, as in files of earlier
+//! forms that have `h` or `g`, the index is made anew.
+//!
+//! Lines and effects of a block share rows ([`bundles`]), since each row costs the same however
+//! short it is, and a block of payments has thousands of both.
 
+mod bundles;
 mod postings;
 
 use crate::disk::DiskError;
 use crate::fault::Fault;
 use crate::limits;
 use crate::rows::{self, Rows};
+use bundles::Line;
 use gridbay_ledger::CheckedBlock;
+use gridbay_protocol::account::Roles;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
@@ -34,9 +40,7 @@ use std::path::{Path, PathBuf};
 const EFFECT_BYTES: usize = 64 * 1024 * 1024;
 
 /// What the last block is kept under.
-const APPLIED: &[u8] = b"g";
-/// What stands beside a line of history that is no posting.
-const OTHER: &[u8] = &[0];
+const APPLIED: &[u8] = b"k";
 
 /// The index.
 #[derive(Debug)]
@@ -179,30 +183,15 @@ impl Index {
         ];
         let mut owners = BTreeMap::new();
         for entry in block.entries() {
-            let (entry_id, account) = (entry.id(), entry.entry().account);
-            let found = [&at[..], account.as_bytes()].concat();
-            rows.push((key(b'e', &[entry_id.as_bytes()]), found));
-            owners.insert(OrderId(*entry_id.as_bytes()), account);
+            let (id, entry) = (*entry.id().as_bytes(), entry.entry());
+            let account = entry.account.as_bytes();
+            // Nothing else makes orders, and a short row costs less.
+            let trades = entry.body.kind().role == Roles::TRADE;
+            let owner = if trades { &account[..] } else { &[] };
+            rows.push((key(b'e', &[&id]), [&at[..], owner].concat()));
+            owners.insert(OrderId(id), entry.account);
         }
-        for (position, effect) in (0u32..).zip(effects) {
-            let place = position.to_be_bytes();
-            let posting = match effect {
-                Effect::Posting(posting) => Some(posting),
-                _ => None,
-            };
-            let beside = if posting.is_some() { &[] } else { OTHER };
-            for account in self.concerned(effect, &owners) {
-                let line = key(b'a', &[account.as_bytes(), &at, &place]);
-                rows.push((line, beside.to_vec()));
-            }
-            let about = posting.into_iter().flat_map(|posting| posting.orders());
-            rows.extend(about.map(|order| (key(b'm', &[order.as_bytes(), &at, &place]), vec![])));
-            if let Some(auction) = effect.auction() {
-                rows.push((key(b'c', &[&at, &place]), Vec::new()));
-                rows.push((key(b'i', &[&auction.id()]), [&at[..], &place[..]].concat()));
-            }
-            rows.push((key(b'f', &[&at, &place]), codec::encode(effect)));
-        }
+        rows.extend(self.of_effects(height, effects, &owners));
         self.rows.write(rows);
         if self.rows.failed() {
             self.begin_anew();
@@ -210,6 +199,40 @@ impl Index {
         }
         self.applied = Some((height, id));
         Ok(())
+    }
+    /// The rows of a block's effects; `fresh` are the orders that it makes.
+    fn of_effects(
+        &self,
+        height: u64,
+        effects: &[Effect],
+        fresh: &BTreeMap<OrderId, AccountId>,
+    ) -> Vec<rows::Row> {
+        let mut rows = bundles::of_effects(height, effects.iter().map(codec::encode));
+        let mut lines: BTreeMap<AccountId, Vec<Line>> = BTreeMap::new();
+        for (position, effect) in (0u32..).zip(effects) {
+            let place = (height, position);
+            let posting = match effect {
+                Effect::Posting(posting) => Some(posting),
+                _ => None,
+            };
+            let is_posting = posting.is_some();
+            for account in self.concerned(effect, fresh) {
+                let lines = lines.entry(account).or_default();
+                lines.push(Line { place, is_posting });
+            }
+            let about = posting.into_iter().flat_map(|posting| posting.orders());
+            rows.extend(about.map(|order| (postings::about(&order, place), vec![])));
+            if let Some(auction) = effect.auction() {
+                let place = at(b'c', place);
+                let found = place.get(1..).unwrap_or_default().to_vec();
+                rows.push((key(b'i', &[&auction.id()]), found));
+                rows.push((place, Vec::new()));
+            }
+        }
+        for (account, lines) in &lines {
+            rows.extend(bundles::of_lines(account, lines));
+        }
+        rows
     }
     /// Has all blocks added so far made safe, those of the call before at the latest on return.
     pub(crate) fn begin_flush(&self) {
@@ -270,7 +293,7 @@ impl Index {
         before: (u64, u32),
         limit: usize,
     ) -> Vec<HistoryItem> {
-        let lines = self.lines(b'a', account.as_bytes(), before, limit);
+        let lines = self.lines(account, before, limit);
         let places = lines.iter().map(|line| line.place);
         let items = self.effects_at(places).into_iter();
         items
@@ -306,7 +329,9 @@ impl Index {
         let start = key(b'f', &[&height.to_be_bytes()]);
         let end = height.checked_add(1);
         let end = end.map_or(vec![b'g'], |next| key(b'f', &[&next.to_be_bytes()]));
-        self.rows.values(&start, &end)
+        let rows = self.rows.values(&start, &end);
+        let effects = rows.iter().flat_map(|row| bundles::effects(row));
+        effects.map(<[u8]>::to_vec).collect()
     }
 }
 

@@ -126,10 +126,51 @@ fn an_index_of_an_earlier_form_is_made_anew() {
     let mut index = Index::open(Some(place.path()));
     let block = first_block();
     let earlier = [&1u64.to_be_bytes()[..], block.id().as_bytes()].concat();
-    index.rows.write(vec![(b"h".to_vec(), earlier)]);
+    let earlier = [b"g", b"h"].map(|key| (key.to_vec(), earlier.clone()));
+    index.rows.write(earlier.to_vec());
     drop(index);
     let mut index = Index::open(Some(place.path()));
     assert_eq!((index.applied(), index.reach()), (0, 0));
     index.add(&block, &[]).unwrap();
     assert_eq!(index.applied(), 1);
+}
+
+#[test]
+fn the_history_of_full_blocks_is_read_in_pages_of_any_length() {
+    let (account, other) = (AccountId([3; 32]), AccountId([4; 32]));
+    let effect = |n: u32| match n % 5 {
+        0 => Effect::Order {
+            order: OrderId([9; 32]),
+            end: OrderEnd::Served,
+        },
+        _ => Effect::Posting(Posting {
+            from: Purse::Account(if n % 3 == 0 { other } else { account }),
+            to: Purse::Bank,
+            amount: Credits::from_micros(u64::from(n)).unwrap(),
+            reason: Reason::Transfer,
+            order: None,
+        }),
+    };
+    let effects: Vec<Effect> = (0..300).map(effect).collect();
+    let of_account = |n: &u32| n % 5 != 0 && n % 3 != 0;
+    let place = tempfile::tempdir().unwrap();
+    for mut index in [Index::open(Some(place.path())), Index::open(None)] {
+        index.add(&first_block(), &effects).unwrap();
+        let wanted: Vec<u32> = (0..300).rev().filter(of_account).collect();
+        for limit in [1, 7, 63, 64, 65, 1000] {
+            let (mut told, mut before) = (Vec::new(), (2, 0));
+            loop {
+                let page = index.history(&account, before, limit);
+                let Some(last) = page.last() else { break };
+                before = (last.height, last.position);
+                let page = page.into_iter();
+                told.extend(page.map(|item| (item.position, item.effect)));
+            }
+            let wanted = wanted.iter().map(|n| (*n, effect(*n)));
+            assert!(wanted.eq(told), "{limit} a page");
+        }
+        let bytes: Vec<_> = effects.iter().map(codec::encode).collect();
+        assert_eq!(index.effects(1), bytes);
+        assert_eq!(index.effects(2), Vec::<Vec<u8>>::new());
+    }
 }

@@ -21,12 +21,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Rows that wait at the most, those that are being written left out: some ten megabytes.
+/// Rows that wait at the most, those that are being written left out: some fifteen megabytes.
 const MOST: usize = 65_536;
-/// Rows for which the thread does not wait for more.
-const BATCH: usize = 16_384;
+/// Rows for which the thread does not wait for more. The ids of entries lie all over the file: the
+/// more are written together, the more often two of them share a page.
+const BATCH: usize = 32_768;
 /// How long it waits for them.
-const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(12);
 
 type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 
