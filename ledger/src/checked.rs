@@ -31,6 +31,13 @@ pub struct FormedBlock {
     entries: Vec<WellFormed>,
 }
 
+/// A block whose entries are known by their ids alone: it passed the checks of all else.
+#[derive(Clone, Debug)]
+pub struct NamedBlock {
+    rest: Block,
+    ids: Vec<EntryId>,
+}
+
 /// A block that passed all checks that need no state.
 #[derive(Clone, Debug)]
 pub struct CheckedBlock {
@@ -45,37 +52,15 @@ impl FormedBlock {
     /// # Errors
     /// The first check that fails.
     pub fn check(network: &NetworkId, block: Block) -> Result<FormedBlock, BlockRefusal> {
-        let header = &block.header;
-        if (header.format, header.rules, header.network) != (FORMAT, RULES, *network) {
-            return Err(BlockRefusal::Foreign {
-                height: header.height,
-            });
-        }
-        let id = header.id();
-        if block.entries.len() > limits::BLOCK_ENTRIES
-            || block.evidence.len() > BLOCK_EVIDENCE
-            || !hint::fit(&block.hints)
-            || block.encode().len() > limits::BLOCK_BYTES
-        {
-            return Err(BlockRefusal::TooLarge(id));
-        }
+        is_ours(network, &block.header)?;
+        fits(&block, block.entries.len(), block.encode().len())?;
         let mut entries = Vec::with_capacity(block.entries.len());
         for (index, signed) in block.entries.iter().enumerate() {
             let formed = WellFormed::check(network, signed.clone());
             entries.push(formed.map_err(|source| BlockRefusal::Malformed { index, source })?);
         }
-        if header.entries_root != root_of(entries.iter().map(WellFormed::id)) {
-            return Err(BlockRefusal::Root("entries_root"));
-        }
-        if header.evidence_root != evidence_root(&block.evidence) {
-            return Err(BlockRefusal::Root("evidence_root"));
-        }
-        if header.hints_root != hints_root(&block.hints) {
-            return Err(BlockRefusal::Root("hints_root"));
-        }
-        if header.last_commit != commit_hash(block.last_commit.as_ref()) {
-            return Err(BlockRefusal::Root("last_commit"));
-        }
+        has_roots(&block, entries.iter().map(WellFormed::id))?;
+        let id = block.id();
         Ok(FormedBlock { id, block, entries })
     }
 
@@ -101,6 +86,52 @@ impl FormedBlock {
             id,
             block,
         })
+    }
+}
+
+impl NamedBlock {
+    /// Checks a block by the ids of its entries; those that it holds are left out.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    pub fn check(
+        network: &NetworkId,
+        mut block: Block,
+        ids: Vec<EntryId>,
+    ) -> Result<NamedBlock, BlockRefusal> {
+        is_ours(network, &block.header)?;
+        block.entries.clear();
+        fits(&block, ids.len(), block.encode().len())?;
+        has_roots(&block, ids.iter().copied())?;
+        Ok(NamedBlock { rest: block, ids })
+    }
+    /// The ids of its entries, in order.
+    pub fn ids(&self) -> &[EntryId] {
+        &self.ids
+    }
+    /// Its id.
+    pub fn id(&self) -> BlockId {
+        self.rest.id()
+    }
+    /// Takes its entries in; `find` returns the one with an id.
+    ///
+    /// # Errors
+    /// The block as it was, if an entry is not found; that it is too large, if it is.
+    pub fn complete(
+        self,
+        find: impl Fn(&EntryId) -> Option<Arc<Authentic>>,
+    ) -> Result<Result<CheckedBlock, BlockRefusal>, NamedBlock> {
+        let own = |id: &EntryId| find(id).filter(|entry| entry.id() == *id);
+        let Some(entries) = self.ids.iter().map(own).collect::<Option<Vec<_>>>() else {
+            return Err(self);
+        };
+        let mut block = self.rest;
+        if let Err(refusal) = fits(&block, entries.len(), bytes_of(&block, &entries)) {
+            return Ok(Err(refusal));
+        }
+        let signed = entries.iter().map(|entry| entry.signed().clone());
+        block.entries.extend(signed);
+        Ok(Ok(CheckedBlock::made(block, entries)))
     }
 }
 
@@ -134,6 +165,20 @@ impl CheckedBlock {
     pub fn block(&self) -> &Block {
         &self.block
     }
+    /// The block without its entries.
+    pub fn rest(&self) -> Block {
+        Block {
+            header: self.block.header.clone(),
+            entries: Vec::new(),
+            last_commit: self.block.last_commit.clone(),
+            evidence: self.block.evidence.clone(),
+            hints: self.block.hints.clone(),
+        }
+    }
+    /// Its canonical bytes.
+    pub fn bytes(&self) -> usize {
+        bytes_of(&self.rest(), &self.entries)
+    }
     /// Its header.
     pub fn header(&self) -> &Header {
         &self.block.header
@@ -142,6 +187,56 @@ impl CheckedBlock {
     pub fn entries(&self) -> &[Arc<Authentic>] {
         &self.entries
     }
+}
+
+/// Step 1.
+fn is_ours(network: &NetworkId, header: &Header) -> Result<(), BlockRefusal> {
+    let height = header.height;
+    let ours = (header.format, header.rules, header.network) == (FORMAT, RULES, *network);
+    ours.then_some(()).ok_or(BlockRefusal::Foreign { height })
+}
+
+/// Step 2, of a block with so many entries and bytes.
+fn fits(block: &Block, entries: usize, bytes: usize) -> Result<(), BlockRefusal> {
+    let fits = entries <= limits::BLOCK_ENTRIES
+        && block.evidence.len() <= BLOCK_EVIDENCE
+        && hint::fit(&block.hints)
+        && bytes <= limits::BLOCK_BYTES;
+    fits.then_some(()).ok_or(BlockRefusal::TooLarge(block.id()))
+}
+
+/// Step 4, of a block with entries of these ids.
+fn has_roots(block: &Block, ids: impl Iterator<Item = EntryId>) -> Result<(), BlockRefusal> {
+    let header = &block.header;
+    let roots = [
+        ("entries_root", header.entries_root, entries_root(ids)),
+        (
+            "evidence_root",
+            header.evidence_root,
+            evidence_root(&block.evidence),
+        ),
+        ("hints_root", header.hints_root, hints_root(&block.hints)),
+        (
+            "last_commit",
+            header.last_commit,
+            commit_hash(block.last_commit.as_ref()),
+        ),
+    ];
+    let wrong = roots.iter().find(|(_, told, right)| told != right);
+    wrong.map_or(Ok(()), |(name, ..)| Err(BlockRefusal::Root(name)))
+}
+
+/// Canonical bytes of a block of `rest`, which has no entries, and these.
+fn bytes_of(rest: &Block, entries: &[Arc<Authentic>]) -> usize {
+    // The length of a list stands before it in the shortest form (RFC 8949, section 3).
+    let longer = match entries.len() {
+        0..24 => 0,
+        24..256 => 1,
+        256..65_536 => 2,
+        _ => 4,
+    };
+    let entries = entries.iter().map(|entry| entry.signed_bytes());
+    rest.encode().len() + longer + entries.sum::<usize>()
 }
 
 fn authentic(
@@ -161,11 +256,7 @@ fn authentic(
 }
 
 /// Root over the ids of a block's entries, in order.
-pub(crate) fn entries_root(entries: &[Arc<Authentic>]) -> Hash32 {
-    root_of(entries.iter().map(|entry| entry.id()))
-}
-
-fn root_of(ids: impl Iterator<Item = EntryId>) -> Hash32 {
+pub(crate) fn entries_root(ids: impl Iterator<Item = EntryId>) -> Hash32 {
     let ids: Vec<[u8; 32]> = ids.map(|id| id.0).collect();
     Hash32(log::merkle_root(&ids))
 }

@@ -106,7 +106,7 @@ impl State {
             time_ms,
             parent: self.tip(),
             proposer,
-            entries_root: checked::entries_root(&taken),
+            entries_root: checked::entries_root(taken.iter().map(|entry| entry.id())),
             effects_root: outcome.effects_root(),
             state_root: outcome.state_root(),
             validators: self.validators().hash(),

@@ -14,6 +14,7 @@
 
 use crate::catchup::Peer;
 use crate::guard::Statement;
+use crate::host::Waiting;
 use crate::journal::Recovered;
 use crate::limits;
 use crate::message::SignedProposal;
@@ -69,6 +70,8 @@ pub(crate) struct Candidates {
     locked: Option<BlockId>,
     /// Blocks this node made, by round.
     pub(crate) own: BTreeMap<u32, BlockId>,
+    /// A body that waits for its entries.
+    pub(crate) waiting: Option<Waiting>,
 }
 
 /// How a proposal relates to those before it.

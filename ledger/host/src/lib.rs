@@ -39,6 +39,7 @@ mod rows;
 mod serving;
 mod signatures;
 mod snapshots;
+mod spread;
 mod stages;
 mod strangers;
 mod suggested;

@@ -116,6 +116,10 @@ pub const BEACON_RESERVE: u32 = 2_000 + 2 * EPOCH_HEIGHTS as u32;
 /// half a minute.
 pub const BEACON_GENERATIONS: u32 = 64;
 
+/// Entries from which on a proposer leaves those out of a body that others have. A shorter body is
+/// sent in a packet or two, and no other message has to come for it to be whole.
+pub const SHORT_ENTRIES: usize = 16;
+
 /// Milliseconds to wait for a body that its proposer pushes before asking others for it.
 pub const BODY_WAIT_MS: u64 = 60;
 /// Milliseconds between two requests for one body.

@@ -88,6 +88,8 @@ struct Pooled {
     house: AccountId,
     /// How many came before it.
     arrival: u64,
+    /// When it came, by the clock of [`Mempool::set_time`].
+    came: u64,
     /// Height of the tip when it was first ready: since then it counts as acknowledged.
     since: Option<u64>,
     /// Height of the tip when this node told all validators of it, since it was ready last.
@@ -144,6 +146,8 @@ pub(crate) struct Mempool {
     waiting: Crowd,
     /// How many have come.
     arrivals: u64,
+    /// Milliseconds of a clock that never goes back.
+    time: u64,
     promises: Promises,
     /// Entries that left for others and are not reported yet.
     evicted: Vec<(EntryId, AccountId)>,
@@ -263,6 +267,7 @@ impl Mempool {
             bytes,
             house,
             arrival: self.arrivals,
+            came: self.time,
             since: ready.then_some(height),
             told: (ready && source != Source::Validator).then_some(height),
             ready: ready.then_some(height),
@@ -408,10 +413,21 @@ impl Mempool {
     pub(crate) fn get(&self, id: &EntryId) -> Option<&Arc<Authentic>> {
         Some(&self.entries.get(id)?.entry)
     }
+    /// The entry with an id, also of a sender that the ledger does not know.
+    pub(crate) fn find(&self, id: &EntryId) -> Option<&Arc<Authentic>> {
+        self.get(id).or_else(|| self.strangers.get(id))
+    }
+    /// When an entry that the ledger admitted came, by the clock of [`Mempool::set_time`].
+    pub(crate) fn came(&self, id: &EntryId) -> Option<u64> {
+        Some(self.entries.get(id)?.came)
+    }
+    /// Tells the time, in milliseconds of a clock that never goes back.
+    pub(crate) fn set_time(&mut self, mono_ms: u64) {
+        self.time = mono_ms;
+    }
     /// The entry with an id and this very signature, if it is here.
     pub(crate) fn known(&self, id: &EntryId, signature: &Signature) -> Option<Arc<Authentic>> {
-        let pooled = self.entries.get(id).map(|pooled| &pooled.entry);
-        let entry = pooled.or_else(|| self.strangers.get(id))?;
+        let entry = self.find(id)?;
         (entry.signed().signature == *signature).then(|| Arc::clone(entry))
     }
     /// Whether an id is in the mempool or among the strangers.

@@ -4,7 +4,10 @@
 //! own types with the signature over their canonical bytes, so they can be shown to a stranger as
 //! they are.
 
+mod body;
+
 use crate::limits;
+pub use body::{Body, ShortBlock};
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::SignedEntry;
@@ -125,7 +128,7 @@ pub struct Offered {
     /// The proposal.
     pub signed: SignedProposal,
     /// The block it names; the proposer sends it along, relays do not.
-    pub body: Option<Box<Block>>,
+    pub body: Option<Body>,
 }
 
 /// A request for the body of a block at the current height.
@@ -262,14 +265,8 @@ impl HostMessage {
     }
     /// Whether the lists are within their bounds; also for messages that never were bytes.
     pub(crate) fn counts_fit(&self) -> bool {
-        let block_fits = |b: &Block| {
-            b.entries.len() <= BLOCK_ENTRIES
-                && b.evidence.len() <= BLOCK_EVIDENCE
-                && hint::fit(&b.hints)
-                && b.last_commit.as_ref().is_none_or(certificate_fits)
-        };
         match self {
-            HostMessage::Proposal(offered) => offered.body.as_deref().is_none_or(block_fits),
+            HostMessage::Proposal(offered) => offered.body.as_ref().is_none_or(Body::counts_fit),
             HostMessage::Body(block) => block_fits(block),
             HostMessage::Polka(polka) => polka.signatures.len() <= VALIDATORS,
             HostMessage::Round(proof) => proof.votes.len() <= 2 * VALIDATORS,
@@ -288,6 +285,13 @@ impl HostMessage {
             | HostMessage::SyncRequest(_) => true,
         }
     }
+}
+
+fn block_fits(block: &Block) -> bool {
+    block.entries.len() <= BLOCK_ENTRIES
+        && block.evidence.len() <= BLOCK_EVIDENCE
+        && hint::fit(&block.hints)
+        && block.last_commit.as_ref().is_none_or(certificate_fits)
 }
 
 fn certificate_fits(certificate: &Certificate) -> bool {

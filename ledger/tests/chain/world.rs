@@ -1,6 +1,6 @@
 //! A small world for scenarios: keys, a genesis, a chain of two states that check each other.
 
-use gridbay_ledger::{BlockRefusal, CheckedBlock, Delta, Draft, Refusal, State};
+use gridbay_ledger::{BlockRefusal, CheckedBlock, Delta, Draft, NamedBlock, Refusal, State};
 use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Block;
@@ -216,13 +216,30 @@ impl World {
         };
         let proposed = self.state.propose(draft);
         let bytes = proposed.block.block().encode();
+        assert_eq!(proposed.block.bytes(), bytes.len());
         let block = Block::decode(&bytes).unwrap();
         let checked = CheckedBlock::check(&self.network, block, |_, _| None).unwrap();
+        self.is_put_together(&checked);
         let delta = self.twin.execute(&checked).unwrap();
         assert_eq!(delta.effects(), proposed.delta.effects());
         assert_eq!(delta.state_root(), proposed.delta.state_root());
         self.left_out = proposed.left_out;
         self.adopt(proposed.delta, delta)
+    }
+
+    /// A block is the same when it is put together from its entries by their ids.
+    fn is_put_together(&self, block: &CheckedBlock) {
+        let entries = block.entries();
+        let ids = entries.iter().map(|entry| entry.id()).collect();
+        let named = NamedBlock::check(&self.network, block.rest(), ids).unwrap();
+        let named = match entries.first() {
+            Some(_) => named.complete(|_| None).unwrap_err(),
+            None => named,
+        };
+        let find = |id: &EntryId| entries.iter().find(|entry| entry.id() == *id).cloned();
+        let whole = named.complete(find).unwrap().unwrap();
+        assert_eq!(whole.block(), block.block());
+        assert_eq!(whole.id(), block.id());
     }
 
     fn adopt(&mut self, mine: Delta, theirs: Delta) -> Vec<Effect> {

@@ -4,8 +4,8 @@ use crate::golden::{self, Family};
 use crate::{Target, Verdict, decoder, strict};
 use gridbay_host::limits::{BATCH_ENTRIES, SYNC_BLOCKS, SYNC_MESSAGE_BYTES};
 use gridbay_host::message::{
-    BodyRequest, DecidedBlock, HostMessage, MessageError, Offered, Polka, RoundProof,
-    RoundProofKind, RoundVote, SignedProposal, SignedVote, Status, SyncRequest,
+    Body, BodyRequest, DecidedBlock, HostMessage, MessageError, Offered, Polka, RoundProof,
+    RoundProofKind, RoundVote, ShortBlock, SignedProposal, SignedVote, Status, SyncRequest,
 };
 use gridbay_protocol::block::Block;
 use gridbay_protocol::entry::SignedEntry;
@@ -46,9 +46,14 @@ fn messages() -> Vec<HostMessage> {
     let offered = |body: Option<Block>| {
         HostMessage::Proposal(Offered {
             signed,
-            body: body.map(Box::new),
+            body: body.map(|block| Body::Whole(Box::new(block))),
         })
     };
+    let short = ShortBlock {
+        ids: blocks[0].entries.iter().map(|e| e.id()).collect(),
+        block: blocks[0].clone(),
+    };
+    let short = Some(Body::Short(Box::new(short)));
     let votes = votes.iter().map(|vote| {
         HostMessage::Vote(SignedVote {
             vote: *vote,
@@ -59,6 +64,10 @@ fn messages() -> Vec<HostMessage> {
         .chain([
             offered(None),
             offered(Some(blocks[0].clone())),
+            HostMessage::Proposal(Offered {
+                signed,
+                body: short,
+            }),
             HostMessage::Polka(Polka {
                 height,
                 round: 3,

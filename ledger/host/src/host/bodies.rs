@@ -14,7 +14,7 @@
 
 use super::{Host, Offence};
 use crate::candidates::Candidate;
-use crate::consensus::{Engine, Stimulus};
+use crate::consensus::Stimulus;
 use crate::fault::Fault;
 use crate::limits;
 use crate::message::{BodyRequest, HostMessage};
@@ -68,24 +68,35 @@ impl Host {
         if !running || self.candidates.get(&id).is_some() {
             return Ok(());
         }
-        let Some(named_by) = self.candidates.naming(&id).map(|signed| signed.proposal) else {
+        if self.candidates.naming(&id).is_none() {
             self.blame(Offence::Unasked);
             return Ok(());
-        };
-        let bytes = block.encode().len();
-        let round = self.engine.as_ref().map_or(0, Engine::round);
+        }
+        let (bytes, round) = (block.encode().len(), self.round().unwrap_or(0));
         if !self.candidates.make_room(&id, bytes, round) {
             return Ok(());
         }
-        let block = match self.check_block(block) {
-            Ok(block) => Arc::new(block),
+        match self.check_block(block) {
+            Ok(block) => self.take_checked(block),
             Err(error) => {
                 // The header does not cover signatures, so this may be the sender's doing alone.
                 tracing::debug!(block = %id, %error, "mangled body");
                 self.blame(Offence::Body);
-                return Ok(());
+                Ok(())
             }
+        }
+    }
+    /// Takes in the checked body of a block that a proposal names.
+    pub(super) fn take_checked(&mut self, block: CheckedBlock) -> Result<(), Fault> {
+        let (id, bytes, round) = (block.id(), block.bytes(), self.round().unwrap_or(0));
+        let Some(named_by) = self.candidates.naming(&id).map(|signed| signed.proposal) else {
+            return Ok(());
         };
+        let is_new = self.candidates.get(&id).is_none();
+        if !is_new || !self.candidates.make_room(&id, bytes, round) {
+            return Ok(());
+        }
+        let block = Arc::new(block);
         let execute = || self.state.execute(&block);
         let delta = match self.stages.time(Stage::Execute, execute) {
             Ok(delta) => Some(delta),

@@ -214,11 +214,9 @@ impl Host {
                 }
                 // Others have the body of a proposal made again, or ask for it.
                 let fresh = signed.proposal.valid_round.is_none();
-                let body = self
-                    .candidates
-                    .get(&signed.proposal.block)
-                    .filter(|_| fresh);
-                let body = body.map(|c| Box::new(c.block.block().clone()));
+                let candidate = self.candidates.get(&signed.proposal.block);
+                let block = candidate.filter(|_| fresh).map(|c| Arc::clone(&c.block));
+                let body = block.map(|block| self.offer(&block));
                 self.broadcast(HostMessage::Proposal(Offered { signed, body }));
             }
         }
@@ -283,10 +281,8 @@ impl Host {
         if let Some(breach) = &proposed.breach {
             tracing::error!(%breach, "a mistake in this program: our block leaves everything out");
         }
-        let id = proposed.block.id();
-        let body = proposed.block.block();
-        let bytes = body.encode().len();
-        self.journal.body(&mut *self.disk, body)?;
+        let (id, bytes) = (proposed.block.id(), proposed.block.bytes());
+        self.journal.body(&mut *self.disk, proposed.block.block())?;
         self.journal.own(&mut *self.disk, round, id)?;
         let candidate = Candidate {
             block: Arc::new(proposed.block),

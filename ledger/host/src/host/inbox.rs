@@ -6,7 +6,7 @@ use crate::catchup::Peer;
 use crate::consensus::{Engine, Stimulus};
 use crate::fault::Fault;
 use crate::limits;
-use crate::message::{HostMessage, Offered, SignedProposal, SignedVote, Status};
+use crate::message::{Body, HostMessage, Offered, SignedProposal, SignedVote, Status};
 use crate::stages::Stage;
 use gridbay_protocol::election;
 use std::cmp::Ordering;
@@ -56,6 +56,7 @@ impl Host {
                 if !self.is_validators_node(&from) {
                     return Ok(());
                 }
+                self.spread.asked(&request.block);
                 if request.height == self.state.height() + 1 {
                     self.give_body(from, &request.block);
                 } else if request.height <= self.state.height() {
@@ -71,7 +72,10 @@ impl Host {
                 return self.serve();
             }
             HostMessage::SyncResponse(items) => return self.take_blocks(from, items),
-            HostMessage::Entries(entries) => self.take_entries(from, entries),
+            HostMessage::Entries(entries) => {
+                self.take_entries(from, entries);
+                return self.complete();
+            }
             HostMessage::Receipts(receipts) => self.take_receipts(from, receipts),
             HostMessage::Acknowledged(all) => self.take_acknowledgement(from, &all),
             HostMessage::Vote(_)
@@ -188,12 +192,11 @@ impl Host {
             self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
         }
         self.candidates.want(proposal.block, from, self.now.mono_ms);
-        if let Some(body) = body {
-            if body.id() == proposal.block {
-                self.take_body(*body)?;
-            } else {
-                self.blame(Offence::Unasked);
-            }
+        match body {
+            Some(body) if body.id() != proposal.block => self.blame(Offence::Unasked),
+            Some(Body::Whole(block)) => self.take_body(*block)?,
+            Some(Body::Short(short)) => self.take_short(*short)?,
+            None => {}
         }
         if novelty == Novelty::New {
             self.judge_again(&proposal)?;

@@ -25,11 +25,13 @@ mod io;
 mod open;
 mod promises;
 mod query;
+mod short;
 mod sizes;
 mod sync;
 
 pub use io::{Equivocation, HostEffect, HostInput, Now, Offence, Received};
 pub use open::HostConfig;
+pub(crate) use short::Waiting;
 pub use sizes::Sizes;
 
 use crate::blocks::BlockFile;
@@ -53,6 +55,7 @@ use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::signatures::Signatures;
 use crate::snapshots::Snapshots;
+use crate::spread::Spread;
 use crate::stages::Stages;
 use crate::suggested::Suggested;
 use crate::trouble::ClockWatch;
@@ -96,6 +99,8 @@ pub struct Host {
     snapshots: Snapshots,
     stages: Stages,
     signatures: Signatures,
+    /// How long others lack an entry that we have.
+    spread: Spread,
     clock: ClockWatch,
     now: Now,
     /// When to state our tip again.
@@ -141,6 +146,7 @@ impl Host {
         }
         self.now.mono_ms = self.now.mono_ms.max(now.mono_ms);
         self.now.wall_ms = now.wall_ms;
+        self.mempool.set_time(self.now.mono_ms);
         let done = self.apply(input).and_then(|()| self.advance());
         let done = done.and_then(|()| self.make_safe());
         if let Err(fault) = done {

@@ -26,6 +26,7 @@ use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::signatures::Signatures;
 use crate::snapshots::Snapshots;
+use crate::spread::Spread;
 use crate::stages::Stages;
 use crate::suggested::Suggested;
 use crate::trouble::ClockWatch;
@@ -168,6 +169,7 @@ impl Host {
             snapshots,
             stages: Stages::default(),
             signatures: Signatures::default(),
+            spread: Spread::default(),
             clock: ClockWatch::default(),
             now: Now::default(),
             status_at: 0,

@@ -20,6 +20,7 @@ mod openings;
 mod pace;
 mod rng;
 mod rounds;
+mod short;
 mod snapshots;
 mod together;
 mod withheld;

@@ -4,7 +4,7 @@ use crate::genesis::{consensus_key, peer, validator};
 use crate::rng::Rng;
 use crate::world::{EPOCH_MS, World};
 use gridbay_host::disk::Disk as _;
-use gridbay_host::message::{DecidedBlock, HostMessage, Offered, SignedProposal, SignedVote};
+use gridbay_host::message::{Body, DecidedBlock, HostMessage, Offered, SignedProposal, SignedVote};
 use gridbay_host::{HostInput, Received, limits};
 use gridbay_ledger::Draft;
 use gridbay_protocol::block::Block;
@@ -97,7 +97,7 @@ impl Alone {
         let network = self.world.genesis.network();
         let signed = SignedProposal::new(proposal, &network, &consensus_key(proposer));
         if proposer != 0 {
-            let body = Some(Box::new(block.clone()));
+            let body = Some(Body::Whole(Box::new(block.clone())));
             self.say(HostMessage::Proposal(Offered { signed, body }));
         }
         proposer != 0

@@ -6,8 +6,9 @@
 
 use crate::genesis::{account_key, chain, consensus_key, genesis, peer, validator};
 use crate::rng::Rng;
+use crate::short::whole;
 use gridbay_host::disk::MemDisk;
-use gridbay_host::message::{HostMessage, SignedProposal};
+use gridbay_host::message::{Body, HostMessage, SignedProposal};
 use gridbay_host::{
     Equivocation, Fault, Host, HostConfig, HostEffect, HostInput, MempoolRefusal, Now, Offence,
     Peer, Received, Trouble,
@@ -356,15 +357,15 @@ impl World {
         if let Some((liars, lie)) = &mut self.lie
             && liars.contains(&i)
             && offered.signed.proposal.validator == validator(i)
-            && let Some(block) = &offered.body
+            && let Some(body) = &offered.body
             && let Some(host) = &self.hosts[i]
-            && let Some(changed) = lie(block, host.state(), &mut self.rng)
+            && let Some(changed) = lie(&whole(body, host), host.state(), &mut self.rng)
         {
             let mut proposal = offered.signed.proposal;
             proposal.block = changed.id();
             let network = self.genesis.network();
             offered.signed = SignedProposal::new(proposal, &network, &consensus_key(i));
-            offered.body = Some(Box::new(changed));
+            offered.body = Some(Body::Whole(Box::new(changed)));
             self.lies.insert(proposal.block);
         }
         HostMessage::Proposal(offered)

@@ -5,7 +5,7 @@ use crate::genesis::credits;
 use crate::{finish, market, order, sealed};
 use gridbay_core::buyer::Finish;
 use gridbay_core::key::OrderKey;
-use gridbay_host::message::{HostMessage, SignedProposal};
+use gridbay_host::message::{Body, HostMessage, SignedProposal};
 use gridbay_ledger::{Draft, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
@@ -19,7 +19,7 @@ pub(crate) fn censor(bytes: Vec<u8>, state: &State, victim: AccountId, key: &Sec
     let Ok(HostMessage::Proposal(mut offered)) = HostMessage::decode(&bytes) else {
         return bytes;
     };
-    let Some(block) = &mut offered.body else {
+    let Some(Body::Whole(block)) = &mut offered.body else {
         return bytes;
     };
     let unwanted = |signed: &SignedEntry| {

@@ -64,8 +64,9 @@ impl Lie for Censor {
         };
         match message {
             Some(HostMessage::Proposal(offered)) => {
-                if let Some(block) = &offered.body {
-                    self.look(&victim, block);
+                if let Some(body) = &offered.body {
+                    // It has no entry of the victim's, and so asks for the whole body.
+                    self.look(&victim, body.block());
                 }
             }
             Some(HostMessage::Body(block)) => self.look(&victim, &block),

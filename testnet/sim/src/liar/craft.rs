@@ -4,11 +4,11 @@
 use super::Puppet;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
-use gridbay_host::message::{HostMessage, Offered, SignedProposal, SignedVote};
+use gridbay_host::message::{Body, HostMessage, Offered, SignedProposal, SignedVote};
 use gridbay_ledger::{CheckedBlock, Draft, log};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, BlockId, Hash32, NetworkId, ValidatorId};
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, NetworkId, ValidatorId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::validator::validator_id;
 use gridbay_protocol::vote::{Proposal, Vote};
@@ -48,8 +48,19 @@ impl Puppet<'_> {
     /// Signs a proposal.
     pub fn proposal(&self, proposal: Proposal, body: Option<Block>) -> HostMessage {
         let signed = SignedProposal::new(proposal, &self.network(), &self.consensus_key());
-        let body = body.map(Box::new);
+        let body = body.map(|block| Body::Whole(Box::new(block)));
         HostMessage::Proposal(Offered { signed, body })
+    }
+    /// A body of its node's with all entries.
+    pub fn whole(&self, body: &Body) -> Block {
+        let mut block = body.block().clone();
+        if let Body::Short(short) = body {
+            let waiting = self.core.host().waiting();
+            let entry = |id: &EntryId| waiting.iter().find(|entry| entry.id() == *id);
+            let entries = short.ids.iter().filter_map(entry);
+            block.entries = entries.map(|entry| entry.signed().clone()).collect();
+        }
+        block
     }
     /// Signs an entry of its account; `None` if it has no account.
     pub fn entry(&self, body: EntryBody) -> Option<SignedEntry> {
@@ -176,7 +187,8 @@ impl Instead {
                 if proposal.validator != own {
                     return effect;
                 }
-                let other = body.and_then(|block| make(puppet, &block));
+                let whole = body.map(|body| puppet.whole(&body));
+                let other = whole.and_then(|block| make(puppet, &block));
                 if let Some(other) = &other {
                     self.remember(proposal.block, other.id());
                 }

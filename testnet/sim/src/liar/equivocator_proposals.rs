@@ -107,8 +107,8 @@ impl Lie for EquivocatorProposals {
                     if offered.signed.proposal.validator == own =>
                 {
                     let proposal = offered.signed.proposal;
-                    let body = offered.body;
-                    body.and_then(|block| self.show(puppet, proposal, &block))
+                    let whole = offered.body.map(|body| puppet.whole(&body));
+                    whole.and_then(|block| self.show(puppet, proposal, &block))
                 }
                 Some(HostMessage::Vote(signed)) if signed.vote.validator == own => {
                     self.vote(puppet, signed.vote)

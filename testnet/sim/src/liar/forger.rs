@@ -287,9 +287,9 @@ impl Lie for Forger {
             return None;
         }
         if let Some(HostMessage::Proposal(offered)) = super::craft::heard(&input)
-            && offered.body.is_some()
+            && let Some(body) = offered.body
         {
-            self.block = offered.body;
+            self.block = Some(Box::new(body.block().clone()));
         }
         Some(input)
     }

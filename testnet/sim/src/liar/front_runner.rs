@@ -89,7 +89,8 @@ impl Lie for FrontRunner {
         let entries = match heard(&input) {
             Some(HostMessage::Entries(entries)) => entries,
             Some(HostMessage::Proposal(offered)) => {
-                offered.body.map(|block| block.entries).unwrap_or_default()
+                let body = offered.body.map(|body| body.block().entries.clone());
+                body.unwrap_or_default()
             }
             _ => vec![],
         };

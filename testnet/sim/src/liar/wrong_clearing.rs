@@ -123,7 +123,7 @@ impl WrongClearing {
             let round = proposal.round;
             let rounds = [0, round.saturating_sub(1), round, round + 1, u32::MAX];
             proposal.valid_round = puppet.rng.pick(&rounds).copied();
-            let body = offered.body.map(|block| *block);
+            let body = offered.body.map(|body| puppet.whole(&body));
             *effect = say_instead(effect, &puppet.proposal(proposal, body));
             self.claims += 1;
         }
