@@ -7,6 +7,9 @@
 //!    certificate, are those of the body;
 //! 5. the signature of every entry is valid. This costs most, so a body that belongs to no header
 //!    never comes so far.
+//!
+//! A [`NamedBlock`] passed 1, 2 and 4 by the ids of its entries, which passed 3 and 5 by
+//! themselves; its bytes are counted again when it is complete.
 
 use crate::log;
 use crate::refusal::BlockRefusal;
@@ -36,6 +39,17 @@ pub struct FormedBlock {
 pub struct NamedBlock {
     rest: Block,
     ids: Vec<EntryId>,
+    /// The first ones, as far as they were found.
+    found: Vec<Arc<Authentic>>,
+}
+
+/// What becomes of a [`NamedBlock`] when its entries are looked for.
+#[derive(Debug)]
+pub enum Completed {
+    /// All are here.
+    Whole(CheckedBlock),
+    /// Some are not.
+    Lacking(NamedBlock),
 }
 
 /// A block that passed all checks that need no state.
@@ -103,7 +117,11 @@ impl NamedBlock {
         block.entries.clear();
         fits(&block, ids.len(), block.encode().len())?;
         has_roots(&block, ids.iter().copied())?;
-        Ok(NamedBlock { rest: block, ids })
+        Ok(NamedBlock {
+            rest: block,
+            ids,
+            found: Vec::new(),
+        })
     }
     /// The ids of its entries, in order.
     pub fn ids(&self) -> &[EntryId] {
@@ -113,25 +131,26 @@ impl NamedBlock {
     pub fn id(&self) -> BlockId {
         self.rest.id()
     }
-    /// Takes its entries in; `find` returns the one with an id.
+    /// Takes its entries in, in order, up to the first that is missing; `find` returns the one with
+    /// an id. Those that it has are not looked for again.
     ///
     /// # Errors
-    /// The block as it was, if an entry is not found; that it is too large, if it is.
+    /// It is too large.
     pub fn complete(
-        self,
+        mut self,
         find: impl Fn(&EntryId) -> Option<Arc<Authentic>>,
-    ) -> Result<Result<CheckedBlock, BlockRefusal>, NamedBlock> {
-        let own = |id: &EntryId| find(id).filter(|entry| entry.id() == *id);
-        let Some(entries) = self.ids.iter().map(own).collect::<Option<Vec<_>>>() else {
-            return Err(self);
-        };
-        let mut block = self.rest;
-        if let Err(refusal) = fits(&block, entries.len(), bytes_of(&block, &entries)) {
-            return Ok(Err(refusal));
+    ) -> Result<Completed, BlockRefusal> {
+        while let Some(id) = self.ids.get(self.found.len()) {
+            match find(id).filter(|entry| entry.id() == *id) {
+                Some(entry) => self.found.push(entry),
+                None => return Ok(Completed::Lacking(self)),
+            }
         }
+        let (mut block, entries) = (self.rest, self.found);
+        fits(&block, entries.len(), bytes_of(&block, &entries))?;
         let signed = entries.iter().map(|entry| entry.signed().clone());
         block.entries.extend(signed);
-        Ok(Ok(CheckedBlock::made(block, entries)))
+        Ok(Completed::Whole(CheckedBlock::made(block, entries)))
     }
 }
 
@@ -166,7 +185,7 @@ impl CheckedBlock {
         &self.block
     }
     /// The block without its entries.
-    pub fn rest(&self) -> Block {
+    pub fn without_entries(&self) -> Block {
         Block {
             header: self.block.header.clone(),
             entries: Vec::new(),
@@ -177,7 +196,7 @@ impl CheckedBlock {
     }
     /// Its canonical bytes.
     pub fn bytes(&self) -> usize {
-        bytes_of(&self.rest(), &self.entries)
+        bytes_of(&self.without_entries(), &self.entries)
     }
     /// Its header.
     pub fn header(&self) -> &Header {
@@ -228,13 +247,8 @@ fn has_roots(block: &Block, ids: impl Iterator<Item = EntryId>) -> Result<(), Bl
 
 /// Canonical bytes of a block of `rest`, which has no entries, and these.
 fn bytes_of(rest: &Block, entries: &[Arc<Authentic>]) -> usize {
-    // The length of a list stands before it in the shortest form (RFC 8949, section 3).
-    let longer = match entries.len() {
-        0..24 => 0,
-        24..256 => 1,
-        256..65_536 => 2,
-        _ => 4,
-    };
+    // The length stands before a list as a number does (RFC 8949, section 3); zero has one byte.
+    let longer = codec::encode(&entries.len()).len() - 1;
     let entries = entries.iter().map(|entry| entry.signed_bytes());
     rest.encode().len() + longer + entries.sum::<usize>()
 }

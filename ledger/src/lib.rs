@@ -65,7 +65,7 @@ mod view;
 mod work;
 
 pub use admit::{Admitted, Eligible};
-pub use checked::{CheckedBlock, FormedBlock, NamedBlock};
+pub use checked::{CheckedBlock, Completed, FormedBlock, NamedBlock};
 pub use delta::Delta;
 pub use propose::{Draft, Proposed};
 pub use record::{

@@ -11,15 +11,16 @@
 //!    precommitted last: a node that helped to decide a block must be able to hand it out.
 //! 5. Consensus remembers its verdict on a body that had to go. A proposal that names such a block
 //!    again is withheld from it until the body is back, lest all vote for a block that nobody has.
+//! 6. One body may wait for its entries, beside the room of the others (`host/short.rs`).
 
 use crate::catchup::Peer;
 use crate::guard::Statement;
-use crate::host::Waiting;
 use crate::journal::Recovered;
 use crate::limits;
 use crate::message::SignedProposal;
-use gridbay_ledger::{CheckedBlock, Delta};
-use gridbay_protocol::ids::BlockId;
+use gridbay_ledger::{CheckedBlock, Delta, NamedBlock};
+use gridbay_protocol::ids::{BlockId, EntryId};
+use gridbay_protocol::stage::Authentic;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -45,6 +46,14 @@ struct Held {
 /// How much a body matters: whether the ledger executes it, then how near the current round it was
 /// named.
 pub(crate) type Worth = (bool, Reverse<u32>);
+
+/// A block that waits for its entries.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) block: NamedBlock,
+    /// The entries that came with it.
+    pub(crate) along: BTreeMap<EntryId, Arc<Authentic>>,
+}
 
 /// A body that is missing.
 #[derive(Debug)]
@@ -72,6 +81,8 @@ pub(crate) struct Candidates {
     pub(crate) own: BTreeMap<u32, BlockId>,
     /// A body that waits for its entries.
     pub(crate) waiting: Option<Waiting>,
+    /// Blocks whose proposers sent them short, and rightly.
+    short: BTreeSet<BlockId>,
 }
 
 /// How a proposal relates to those before it.
@@ -206,6 +217,7 @@ impl Candidates {
     pub(crate) fn keep(&mut self, candidate: Candidate, bytes: usize) -> bool {
         let id = candidate.block.id();
         self.wanted.remove(&id);
+        self.waiting.take_if(|waiting| waiting.block.id() == id);
         self.bytes += bytes;
         self.bodies.insert(id, Held { candidate, bytes });
         self.evicted.remove(&id)
@@ -222,6 +234,22 @@ impl Candidates {
         let room = wanted.holders.len() < gridbay_protocol::limits::VALIDATORS;
         if room && !wanted.holders.contains(&holder) {
             wanted.holders.push(holder);
+        }
+    }
+    /// Notes that a proposer sent a block short, and so has all of it; whether it is the first time.
+    pub(crate) fn note_short(&mut self, block: BlockId, proposer: Peer) -> bool {
+        if let Some(wanted) = self.wanted.get_mut(&block) {
+            wanted.holders.retain(|holder| *holder != proposer);
+            wanted.holders.insert(0, proposer);
+        }
+        self.short.insert(block)
+    }
+    /// Has a block wait for entries, unless another does that matters more in round `current`.
+    pub(crate) fn wait_for_entries(&mut self, waiting: Waiting, current: u32) {
+        let worth = |waiting: &Waiting| self.worth(&waiting.block.id(), true, current);
+        let matters = |other: &Waiting| worth(&waiting) < worth(other);
+        if !self.waiting.as_ref().is_some_and(matters) {
+            self.waiting = Some(waiting);
         }
     }
     /// Whether a peer is given a body that is here: not again within [`limits::BODY_REST_MS`].

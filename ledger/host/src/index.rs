@@ -9,7 +9,7 @@
 //! the host started from.
 //!
 //! Keys: `a` account, height, position → the lines of its history from there on; `b` block →
-//! height; `e` entry → height and, if the entry makes an order, its account; `f` height, position →
+//! height; `e` entry → height and, if the entry may make an order, its account; `f` height, position →
 //! the effects from there on; `c` height, position (of an auction) → nothing; `i` id of an auction
 //! → height, position; `m` order, height, position (of a posting about it) → nothing; `t` height →
 //! ledger time; `k` → (height, block) applied. Where the last is missing, as in files of earlier
@@ -111,7 +111,9 @@ impl Index {
             directory: directory.map(Path::to_owned),
             is_part: false,
         };
-        if index.rows.failed() {
+        // Rows without a last block are of an earlier form, and would be mixed up with new ones.
+        let is_foreign = || index.applied.is_none() && !index.rows.last(&[], &[0xff], 1).is_empty();
+        if index.rows.failed() || is_foreign() {
             index.begin_anew();
         }
         index
@@ -191,7 +193,7 @@ impl Index {
             rows.push((key(b'e', &[&id]), [&at[..], owner].concat()));
             owners.insert(OrderId(id), entry.account);
         }
-        rows.extend(self.of_effects(height, effects, &owners));
+        rows.extend(self.rows_of_effects(height, effects, &owners));
         self.rows.write(rows);
         if self.rows.failed() {
             self.begin_anew();
@@ -201,7 +203,7 @@ impl Index {
         Ok(())
     }
     /// The rows of a block's effects; `fresh` are the orders that it makes.
-    fn of_effects(
+    fn rows_of_effects(
         &self,
         height: u64,
         effects: &[Effect],

@@ -10,6 +10,9 @@ use gridbay_protocol::limits::{
 pub const SMALL_MESSAGE_BYTES: usize = 32 * 1024;
 /// Bytes of a message that carries a body beside a proposal or a certificate.
 pub const BODY_MESSAGE_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
+/// Bytes of a proposal with its body, which may name all entries by ids of 34 bytes beside those
+/// that go along.
+pub const PROPOSAL_MESSAGE_BYTES: usize = BODY_MESSAGE_BYTES + BLOCK_ENTRIES * 34 + 64;
 /// Bytes of blocks that one sync response aims at; a single larger block is sent alone.
 pub const SYNC_BYTES: usize = 2 * 1024 * 1024;
 /// Bytes of a sync response.
@@ -117,7 +120,7 @@ pub const BEACON_RESERVE: u32 = 2_000 + 2 * EPOCH_HEIGHTS as u32;
 pub const BEACON_GENERATIONS: u32 = 64;
 
 /// Entries from which on a proposer leaves those out of a body that others have. A shorter body is
-/// sent in a packet or two, and no other message has to come for it to be whole.
+/// sent in a few packets, and no other message has to come for it to be whole.
 pub const SHORT_ENTRIES: usize = 16;
 
 /// Milliseconds to wait for a body that its proposer pushes before asking others for it.

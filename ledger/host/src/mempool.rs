@@ -361,11 +361,13 @@ impl Mempool {
         }
         let mut settled = Settled::default();
         let (mut ready, mut waiting) = (Vec::new(), Vec::new());
+        let time = self.time;
         for (id, pooled) in &mut self.entries {
             match state.admit(&pooled.entry) {
                 Ok(_) => {
                     if pooled.since.is_none() {
-                        pooled.since = Some(state.height());
+                        // Others hear of it only now.
+                        (pooled.since, pooled.came) = (Some(state.height()), time);
                         let all = pooled.source != Source::Validator;
                         pooled.told = all.then_some(state.height());
                         let entry = Arc::clone(&pooled.entry);

@@ -309,7 +309,8 @@ fn kind(bytes: &[u8]) -> Option<&[u8]> {
 /// The cap of that kind.
 fn cap(bytes: &[u8]) -> Option<usize> {
     let cap = match kind(bytes)? {
-        b"proposal" | b"body" => limits::BODY_MESSAGE_BYTES,
+        b"proposal" => limits::PROPOSAL_MESSAGE_BYTES,
+        b"body" => limits::BODY_MESSAGE_BYTES,
         b"sync_response" => limits::SYNC_MESSAGE_BYTES,
         b"entries" => limits::BATCH_BYTES,
         b"vote" | b"polka" | b"round" | b"body_request" | b"status" | b"sync_request"

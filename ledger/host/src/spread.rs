@@ -10,7 +10,7 @@ use gridbay_protocol::ids::BlockId;
 
 /// Milliseconds after the first time that somebody lacks an entry.
 const FIRST: u64 = 50;
-/// Milliseconds at the most: three times the way around the world.
+/// Milliseconds at the most: five times the way around the world in fibre.
 const LONGEST: u64 = 1_000;
 /// Blocks in which it falls by two thirds.
 const SLOW: u64 = 64;

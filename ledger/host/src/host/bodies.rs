@@ -72,12 +72,12 @@ impl Host {
             self.blame(Offence::Unasked);
             return Ok(());
         }
-        let (bytes, round) = (block.encode().len(), self.round().unwrap_or(0));
-        if !self.candidates.make_room(&id, bytes, round) {
+        let bytes = block.encode().len();
+        if !self.makes_room(&id, bytes) {
             return Ok(());
         }
         match self.check_block(block) {
-            Ok(block) => self.take_checked(block),
+            Ok(block) => self.take_checked(block, bytes),
             Err(error) => {
                 // The header does not cover signatures, so this may be the sender's doing alone.
                 tracing::debug!(block = %id, %error, "mangled body");
@@ -86,17 +86,17 @@ impl Host {
             }
         }
     }
-    /// Takes in the checked body of a block that a proposal names.
-    pub(super) fn take_checked(&mut self, block: CheckedBlock) -> Result<(), Fault> {
-        let (id, bytes, round) = (block.id(), block.bytes(), self.round().unwrap_or(0));
+    /// Makes room for a body, if what is here matters less.
+    pub(super) fn makes_room(&mut self, id: &BlockId, bytes: usize) -> bool {
+        let round = self.round().unwrap_or(0);
+        self.candidates.make_room(id, bytes, round)
+    }
+    /// Takes in the checked body of a block that a proposal names, and for which there is room.
+    pub(super) fn take_checked(&mut self, block: CheckedBlock, bytes: usize) -> Result<(), Fault> {
+        let (id, block) = (block.id(), Arc::new(block));
         let Some(named_by) = self.candidates.naming(&id).map(|signed| signed.proposal) else {
             return Ok(());
         };
-        let is_new = self.candidates.get(&id).is_none();
-        if !is_new || !self.candidates.make_room(&id, bytes, round) {
-            return Ok(());
-        }
-        let block = Arc::new(block);
         let execute = || self.state.execute(&block);
         let delta = match self.stages.time(Stage::Execute, execute) {
             Ok(delta) => Some(delta),

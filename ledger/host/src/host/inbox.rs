@@ -195,7 +195,7 @@ impl Host {
         match body {
             Some(body) if body.id() != proposal.block => self.blame(Offence::Unasked),
             Some(Body::Whole(block)) => self.take_body(*block)?,
-            Some(Body::Short(short)) => self.take_short(*short)?,
+            Some(Body::Short(short)) => self.take_short(from, *short)?,
             None => {}
         }
         if novelty == Novelty::New {

@@ -31,7 +31,6 @@ mod sync;
 
 pub use io::{Equivocation, HostEffect, HostInput, Now, Offence, Received};
 pub use open::HostConfig;
-pub(crate) use short::Waiting;
 pub use sizes::Sizes;
 
 use crate::blocks::BlockFile;
@@ -173,7 +172,7 @@ impl Host {
             HostInput::Message { from, message } => self.receive(from, message),
             HostInput::Submit(entries) => {
                 entries.into_iter().for_each(|entry| self.submit(entry));
-                Ok(())
+                self.complete()
             }
             HostInput::PeerUp(peer) => {
                 if self.connected.len() < limits::PEERS {

@@ -2,30 +2,27 @@
 //!
 //! 1. A proposer leaves entries out of a body with [`limits::SHORT_ENTRIES`] or more, and names all
 //!    by their ids. Those that others may lack go along whole: `spread` tells which.
-//! 2. A receiver puts the body together as soon as it has all entries: they are on their way to it,
-//!    and until then the body waits. One waits at a time; another takes its place.
-//! 3. If an entry stays away, the receiver asks for the whole body, as for any that is overdue.
-//! 4. A proposer that is asked for a block of its own tells more entries whole from then on.
+//! 2. A receiver takes a short body of its proposer's node alone, and once. It puts the body
+//!    together as soon as it has all entries: they are on their way to it, and until then the body
+//!    waits. One waits at a time, the one that matters most, and each message of entries costs it
+//!    one look, for the first that is missing.
+//! 3. If an entry stays away, the receiver asks for the whole body, as for any that is overdue, and
+//!    its proposer first.
+//! 4. A proposer that is asked for a block of its own sends more entries along from then on.
 
 use super::{Host, Offence};
+use crate::candidates::Waiting;
+use crate::catchup::Peer;
 use crate::fault::Fault;
 use crate::limits;
 use crate::message::{Body, ShortBlock};
 use crate::stages::Stage;
-use gridbay_ledger::{CheckedBlock, NamedBlock};
+use gridbay_ledger::{CheckedBlock, Completed, NamedBlock};
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// A body that waits for entries.
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    block: NamedBlock,
-    /// The entries that came with it.
-    along: BTreeMap<EntryId, Arc<Authentic>>,
-}
 
 impl Host {
     /// A block of ours as it goes along with its proposal.
@@ -41,29 +38,35 @@ impl Host {
         };
         Body::Short(Box::new(ShortBlock::of(block, may_lack)))
     }
-    /// Takes in a short body that a proposal names.
-    pub(super) fn take_short(&mut self, short: ShortBlock) -> Result<(), Fault> {
+    /// Takes in a short body that a proposal names, of its proposer's node.
+    pub(super) fn take_short(&mut self, from: Peer, short: ShortBlock) -> Result<(), Fault> {
         let ShortBlock { mut block, ids } = short;
-        let id = block.id();
-        if self.candidates.get(&id).is_some() {
+        let (id, height) = (block.id(), self.state.height() + 1);
+        let proposer = self.state.validators().get(&block.header.proposer);
+        let is_proposers = proposer.is_some_and(|member| *member.node.as_bytes() == from);
+        if !is_proposers || self.candidates.get(&id).is_some() {
             return Ok(());
         }
+        let right = (block.header.height == height).then_some(());
         let entries = std::mem::take(&mut block.entries);
         // No signature is checked for ids that are not the block's.
-        let named = NamedBlock::check(&self.state.network(), block, ids).ok();
-        let checked = named.and_then(|named| {
-            let along = self.check_along(named.ids(), entries)?;
-            Some((named, along))
-        });
-        let Some((block, along)) = checked else {
+        let check = || NamedBlock::check(&self.state.network(), block, ids).ok();
+        let Some(block) = right.and_then(|()| self.stages.time(Stage::Verify, check)) else {
+            tracing::debug!(block = %id, "mangled short body");
             self.blame(Offence::Body);
             return Ok(());
         };
-        match &mut self.candidates.waiting {
-            Some(waiting) if waiting.block.id() == id => waiting.along.extend(along),
-            other => *other = Some(Waiting { block, along }),
+        if !self.candidates.note_short(id, from) {
+            return Ok(());
         }
-        self.complete()
+        match self.check_along(block.ids(), entries) {
+            Some(along) => self.complete_or_wait(Waiting { block, along }),
+            None => {
+                tracing::debug!(block = %id, "a short body with wrong entries");
+                self.blame(Offence::Body);
+                Ok(())
+            }
+        }
     }
     /// Checks the entries that come with a short body; `None` if one is wrong or none of its own.
     fn check_along(
@@ -78,7 +81,9 @@ impl Host {
             // They have the order of the ids.
             left.find(|id| **id == formed.id())?;
             match self.mempool.known(&formed.id(), &formed.signed().signature) {
-                Some(entry) => drop(along.insert(entry.id(), entry)),
+                Some(entry) => {
+                    along.insert(entry.id(), entry);
+                }
                 None => new.push(formed),
             }
         }
@@ -91,19 +96,31 @@ impl Host {
     }
     /// Takes in the short body that waits, if all its entries are here.
     pub(super) fn complete(&mut self) -> Result<(), Fault> {
-        let Some(Waiting { block, along }) = self.candidates.waiting.take() else {
-            return Ok(());
-        };
+        match self.candidates.waiting.take() {
+            Some(waiting) => self.complete_or_wait(waiting),
+            None => Ok(()),
+        }
+    }
+    fn complete_or_wait(&mut self, Waiting { block, along }: Waiting) -> Result<(), Fault> {
+        let id = block.id();
         let find = |id: &EntryId| along.get(id).or_else(|| self.mempool.find(id)).cloned();
         let complete = || block.complete(find);
         match self.stages.time(Stage::Verify, complete) {
-            Ok(Ok(block)) => self.take_checked(block),
-            Ok(Err(refusal)) => {
-                tracing::debug!(%refusal, "the entries of a short body are too long");
+            Ok(Completed::Whole(block)) => {
+                let bytes = block.bytes();
+                if !self.makes_room(&id, bytes) {
+                    return Ok(());
+                }
+                self.take_checked(block, bytes)
+            }
+            Ok(Completed::Lacking(block)) => {
+                let round = self.round().unwrap_or(0);
+                let waiting = Waiting { block, along };
+                self.candidates.wait_for_entries(waiting, round);
                 Ok(())
             }
-            Err(block) => {
-                self.candidates.waiting = Some(Waiting { block, along });
+            Err(refusal) => {
+                tracing::debug!(block = %id, %refusal, "the entries of a short body are too long");
                 Ok(())
             }
         }

@@ -27,10 +27,10 @@ pub(super) fn about(order: &OrderId, (height, position): Place) -> Vec<u8> {
 }
 
 /// A row of effects: the place of the first, and all.
-type Row = (Place, Vec<Vec<u8>>);
+type Bundle = (Place, Vec<Vec<u8>>);
 
 /// The effect at a place, if the row holds it.
-fn within(((height, first), effects): &Row, place: Place) -> Option<&Vec<u8>> {
+fn within(((height, first), effects): &Bundle, place: Place) -> Option<&Vec<u8>> {
     let among = place.1.checked_sub(*first).filter(|_| place.0 == *height)?;
     effects.get(among as usize)
 }
@@ -102,7 +102,7 @@ impl Index {
         self.postings_at(places)
     }
     /// The row that holds the effect at a place.
-    fn around(&self, place: Place) -> Option<Row> {
+    fn around(&self, place: Place) -> Option<Bundle> {
         // The first key behind that of the place.
         let end = [&at(b'f', place)[..], &[0]].concat();
         let (key, row) = self.rows.last(&at(b'f', (place.0, 0)), &end, 1).pop()?;

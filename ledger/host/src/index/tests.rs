@@ -126,11 +126,18 @@ fn an_index_of_an_earlier_form_is_made_anew() {
     let mut index = Index::open(Some(place.path()));
     let block = first_block();
     let earlier = [&1u64.to_be_bytes()[..], block.id().as_bytes()].concat();
-    let earlier = [b"g", b"h"].map(|key| (key.to_vec(), earlier.clone()));
-    index.rows.write(earlier.to_vec());
+    let account = AccountId([3; 32]);
+    let line = key(b'a', &[account.as_bytes(), &[0; 8], &[0; 4]]);
+    index.rows.write(vec![
+        (b"g".to_vec(), earlier.clone()),
+        (b"h".to_vec(), earlier),
+        (line, vec![]),
+        (at(b'f', (1, 1)), vec![0xa1; 9]),
+    ]);
     drop(index);
     let mut index = Index::open(Some(place.path()));
     assert_eq!((index.applied(), index.reach()), (0, 0));
+    assert!(index.rows.last(&[], &[0xff], 9).is_empty());
     index.add(&block, &[]).unwrap();
     assert_eq!(index.applied(), 1);
 }
@@ -156,6 +163,8 @@ fn the_history_of_full_blocks_is_read_in_pages_of_any_length() {
     let place = tempfile::tempdir().unwrap();
     for mut index in [Index::open(Some(place.path())), Index::open(None)] {
         index.add(&first_block(), &effects).unwrap();
+        let rows = [b'a', b'f'].map(|kind| index.rows.last(&[kind], &[kind + 1], 300).len());
+        assert!(rows[0] < 6 && rows[1] < 40, "{rows:?}: they share rows");
         let wanted: Vec<u32> = (0..300).rev().filter(of_account).collect();
         for limit in [1, 7, 63, 64, 65, 1000] {
             let (mut told, mut before) = (Vec::new(), (2, 0));

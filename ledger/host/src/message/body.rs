@@ -54,7 +54,7 @@ impl ShortBlock {
     pub(crate) fn of(whole: &CheckedBlock, may_lack: impl Fn(&EntryId) -> bool) -> ShortBlock {
         let entries = whole.entries().iter();
         let along = entries.clone().filter(|entry| may_lack(&entry.id()));
-        let mut block = whole.rest();
+        let mut block = whole.without_entries();
         block
             .entries
             .extend(along.map(|entry| entry.signed().clone()));

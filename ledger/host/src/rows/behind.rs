@@ -5,7 +5,7 @@
 //! 2. The thread takes all that wait and writes them in one batch, in the order of their keys.
 //!    Until that is done they stay where readers find them. It begins with [`BATCH`] rows, or
 //!    after [`PAUSE`]: each batch writes whole pages again, which the rows of several blocks share.
-//! 3. Beyond [`MOST`] rows that wait, the next ones wait for the thread.
+//! 3. Beyond [`MOST`] rows that wait, or twice [`BATCH_BYTES`], the next ones wait for the thread.
 //! 4. The thread makes rows safe too, on request: those that were there when it was asked
 //!    ([`Behind::begin_flush`]), since only of their blocks it is known that they are safe.
 //! 5. A failure of the file, of reading or of writing, is remembered; what waits then stays.
@@ -26,6 +26,8 @@ const MOST: usize = 65_536;
 /// Rows for which the thread does not wait for more. The ids of entries lie all over the file: the
 /// more are written together, the more often two of them share a page.
 const BATCH: usize = 32_768;
+/// The same of their bytes: the record of one auction may have a megabyte and more.
+const BATCH_BYTES: usize = 8 << 20;
 /// How long it waits for them.
 const PAUSE: Duration = Duration::from_secs(12);
 
@@ -34,6 +36,8 @@ type Map = BTreeMap<Vec<u8>, Vec<u8>>;
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Map,
+    /// Bytes of these, or more.
+    bytes: usize,
     /// Older ones that are to be made safe.
     to_be_safe: Option<Map>,
     /// What the thread writes now.
@@ -117,7 +121,7 @@ impl Shared {
                 queue = self.gather(queue);
                 let (rows, safely) = match queue.to_be_safe.take() {
                     Some(rows) => (rows, true),
-                    None => (std::mem::take(&mut queue.waiting), false),
+                    None => (queue.take_waiting(), false),
                 };
                 queue.writing = Arc::new(rows);
                 (Arc::clone(&queue.writing), safely)
@@ -143,7 +147,15 @@ impl Queue {
         self.waiting.is_empty() && self.to_be_safe.is_none()
     }
     fn may_gather(&self) -> bool {
-        self.waiting.len() < BATCH && self.hurried == 0 && !self.flushing && !self.closed
+        let is_small = self.waiting.len() < BATCH && self.bytes < BATCH_BYTES;
+        is_small && self.hurried == 0 && !self.flushing && !self.closed
+    }
+    fn has_room(&self) -> bool {
+        self.waiting.len() <= MOST && self.bytes <= 2 * BATCH_BYTES
+    }
+    fn take_waiting(&mut self) -> Map {
+        self.bytes = 0;
+        std::mem::take(&mut self.waiting)
     }
     fn written(&mut self, safely: bool) {
         self.writing = Arc::default();
@@ -244,9 +256,10 @@ impl Behind {
     /// Adds rows, all or none.
     pub(super) fn write(&self, rows: Vec<Row>) {
         let mut queue = self.shared.queue();
-        while queue.waiting.len() > MOST && !self.failed() {
+        while !queue.has_room() && !self.failed() {
             queue = self.shared.wait(queue);
         }
+        queue.bytes += rows.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>();
         queue.waiting.extend(rows);
         drop(queue);
         self.shared.turned.notify_all();
@@ -269,7 +282,7 @@ impl Behind {
     /// See [`super::Rows::begin_flush`].
     pub(super) fn begin_flush(&self) {
         let mut queue = self.wait_until(|queue| !queue.flushing);
-        queue.to_be_safe = Some(std::mem::take(&mut queue.waiting));
+        queue.to_be_safe = Some(queue.take_waiting());
         queue.flushing = true;
         drop(queue);
         self.shared.turned.notify_all();

@@ -1,13 +1,14 @@
 //! Bodies that name their entries by ids: they are put together, asked for, and refused.
 
-use crate::genesis::peer;
+use crate::genesis::{peer, validator};
 use crate::world::World;
-use gridbay_host::limits::SHORT_ENTRIES;
-use gridbay_host::message::{Body, HostMessage, Offered, ShortBlock};
+use gridbay_host::limits::{PROPOSAL_MESSAGE_BYTES, SHORT_ENTRIES};
+use gridbay_host::message::{Body, HostMessage, MessageError, Offered, ShortBlock};
 use gridbay_host::{Host, HostEffect, HostInput, Offence, Received};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::EntryId;
+use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES};
 
 const MANY: usize = 40;
 
@@ -68,6 +69,37 @@ fn a_long_block_goes_without_its_entries_and_is_put_together() {
     let bodies = short.iter().filter(|body| body.block.entries.is_empty());
     assert!(bodies.count() > 0, "{short:?}");
     assert_eq!(asked, 0, "all entries came before the body, or soon after");
+    let whole = world
+        .heard
+        .iter()
+        .filter_map(|bytes| match HostMessage::decode(bytes) {
+            Ok(HostMessage::Proposal(Offered {
+                body: Some(Body::Whole(block)),
+                ..
+            })) => Some(block.entries.len()),
+            _ => None,
+        });
+    assert!(whole.max().is_some_and(|most| most < SHORT_ENTRIES));
+}
+
+#[test]
+fn a_short_body_with_all_ids_beside_a_full_block_fits_its_cap() {
+    let (_, offered, mut short, entries) = before_a_short_proposal();
+    let mut message = |ids| {
+        short.ids = vec![entries[0].id(); ids];
+        let body = Some(Body::Short(Box::new(short.clone())));
+        HostMessage::Proposal(Offered {
+            body,
+            ..offered.clone()
+        })
+    };
+    let full = message(BLOCK_ENTRIES);
+    let bytes = full.encode();
+    assert_eq!(HostMessage::decode(&bytes), Ok(full));
+    let over = message(BLOCK_ENTRIES + 1).encode();
+    assert_eq!(HostMessage::decode(&over), Err(MessageError::TooMany));
+    let block = short.block.encode().len();
+    assert!(bytes.len() - block + BLOCK_BYTES <= PROPOSAL_MESSAGE_BYTES);
 }
 
 #[test]
@@ -120,8 +152,9 @@ fn before_a_short_proposal() -> (World, Offered, ShortBlock, Vec<SignedEntry>) {
     assert!(world.run(60_000, |w| running(w).is_some()));
     let (signed, short) = running(&world).unwrap();
     let waiting = world.hosts[0].as_ref().unwrap().waiting();
-    let of_block = waiting.iter().filter(|e| short.ids.contains(&e.id()));
-    let entries = of_block.map(|entry| entry.signed().clone()).collect();
+    let entry = |id: &EntryId| waiting.iter().find(|entry| entry.id() == *id);
+    let entries = short.ids.iter().filter_map(entry);
+    let entries = entries.map(|entry| entry.signed().clone()).collect();
     (world, Offered { signed, body: None }, short, entries)
 }
 
@@ -132,8 +165,10 @@ fn tell(world: &mut World, offered: &Offered, short: ShortBlock) -> Vec<HostEffe
         body,
         ..offered.clone()
     };
+    let who = offered.signed.proposal.validator;
     let message = Received::Message(HostMessage::Proposal(offered));
-    let from = peer(1);
+    let from = (0..4).find(|i| validator(*i) == who).unwrap();
+    let from = peer(from);
     world.input(3, HostInput::Message { from, message })
 }
 
@@ -145,44 +180,61 @@ fn offences(effects: &[HostEffect]) -> Vec<Offence> {
     effects.iter().filter_map(offence).collect()
 }
 
+fn signatures_checked(world: &World) -> u64 {
+    world.hosts[3].as_ref().unwrap().signatures_checked()
+}
+
 #[test]
-fn a_mangled_short_body_is_its_senders_fault_and_the_right_one_still_counts() {
+fn a_mangled_short_body_is_its_senders_fault_and_costs_no_signature() {
     let (mut world, offered, short, entries) = before_a_short_proposal();
     assert!(short.ids.len() >= SHORT_ENTRIES && entries.len() == short.ids.len());
-    let in_order = |id: &EntryId| entries.iter().find(|e| e.id() == *id).unwrap().clone();
-    let entries: Vec<SignedEntry> = short.ids.iter().map(in_order).collect();
-    let checked = |world: &World| world.hosts[3].as_ref().unwrap().signatures_checked();
-    let before = checked(&world);
-    let mut mangled = vec![short.clone(); 5];
+    let before = signatures_checked(&world);
+    let mut mangled = vec![short.clone(); 4];
     mangled[0].ids.swap(0, 1);
     mangled[1].ids.pop();
     mangled[2].block.last_commit = None;
-    mangled[3].block.entries = vec![world.transfer(1).signed().clone()];
-    mangled[4].block.entries = vec![entries[1].clone(), entries[0].clone()];
+    // Not in the order of the block.
+    mangled[3].block.entries = vec![entries[1].clone(), entries[0].clone()];
     for (n, body) in mangled.into_iter().enumerate() {
         let effects = tell(&mut world, &offered, body);
         assert_eq!(offences(&effects), [Offence::Body], "{n}");
     }
-    assert_eq!(checked(&world), before, "no signature was checked for them");
+    assert_eq!(signatures_checked(&world), before);
+}
+
+#[test]
+fn a_wrong_signature_along_with_a_short_body_is_found() {
+    let (mut world, offered, short, entries) = before_a_short_proposal();
     let mut forged = short.clone();
     forged.block.entries = vec![entries[0].clone()];
     forged.block.entries[0].signature.0[5] ^= 1;
-    assert_eq!(
-        offences(&tell(&mut world, &offered, forged)),
-        [Offence::Body]
-    );
+    let effects = tell(&mut world, &offered, forged);
+    assert_eq!(offences(&effects), [Offence::Body]);
+}
 
-    // The right one in two parts: some entries with the body, others by themselves.
-    let mut first = short.clone();
-    first.block.entries = entries[..3].to_vec();
-    assert_eq!(offences(&tell(&mut world, &offered, first)), []);
-    assert_eq!(offences(&tell(&mut world, &offered, short.clone())), []);
-    let others = HostMessage::Entries(entries[3..].to_vec());
-    let (from, message) = (peer(0), Received::Message(others));
-    let effects = world.input(3, HostInput::Message { from, message });
-    let votes = effects.iter().filter_map(|effect| match effect {
-        HostEffect::Broadcast(HostMessage::Vote(signed)) => signed.vote.block,
-        _ => None,
-    });
-    assert_eq!(votes.collect::<Vec<_>>(), [short.block.id()]);
+#[test]
+fn a_short_body_waits_for_its_entries_and_is_looked_at_once() {
+    let (mut world, offered, mut short, entries) = before_a_short_proposal();
+    let before = signatures_checked(&world);
+    short.block.entries = entries[..3].to_vec();
+    for _ in 0..3 {
+        let effects = tell(&mut world, &offered, short.clone());
+        assert_eq!(offences(&effects), []);
+    }
+    assert_eq!(signatures_checked(&world) - before, 3);
+    let votes = |effects: Vec<HostEffect>| {
+        let vote = |effect| match effect {
+            HostEffect::Broadcast(HostMessage::Vote(signed)) => signed.vote.block,
+            _ => None,
+        };
+        effects.into_iter().filter_map(vote).collect::<Vec<_>>()
+    };
+    for (part, voted) in [(3..20, vec![]), (20..MANY, vec![short.block.id()])] {
+        let all = HostMessage::Entries(entries[part].to_vec());
+        let (from, message) = (peer(0), Received::Message(all));
+        let effects = world.input(3, HostInput::Message { from, message });
+        assert_eq!(votes(effects), voted);
+    }
+    let all = short.ids.len() as u64;
+    assert_eq!(signatures_checked(&world) - before, all, "each once");
 }

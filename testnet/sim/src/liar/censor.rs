@@ -65,7 +65,7 @@ impl Lie for Censor {
         match message {
             Some(HostMessage::Proposal(offered)) => {
                 if let Some(body) = &offered.body {
-                    // It has no entry of the victim's, and so asks for the whole body.
+                    // Its node lacks the victim's entries, and asks for the whole body.
                     self.look(&victim, body.block());
                 }
             }

@@ -51,7 +51,7 @@ impl Puppet<'_> {
         let body = body.map(|block| Body::Whole(Box::new(block)));
         HostMessage::Proposal(Offered { signed, body })
     }
-    /// A body of its node's with all entries.
+    /// A body that its node made, with all entries.
     pub fn whole(&self, body: &Body) -> Block {
         let mut block = body.block().clone();
         if let Body::Short(short) = body {

@@ -282,14 +282,14 @@ impl Forger {
 }
 
 impl Lie for Forger {
-    fn input(&mut self, _puppet: &mut Puppet<'_>, input: Input) -> Option<Input> {
+    fn input(&mut self, puppet: &mut Puppet<'_>, input: Input) -> Option<Input> {
         if matches!(&input, Input::Answered { token, .. } if *token >= OWN_TOKENS) {
             return None;
         }
         if let Some(HostMessage::Proposal(offered)) = super::craft::heard(&input)
             && let Some(body) = offered.body
         {
-            self.block = Some(Box::new(body.block().clone()));
+            self.block = Some(Box::new(puppet.whole(&body)));
         }
         Some(input)
     }
