@@ -60,8 +60,10 @@ impl Host {
                 if request.height == self.state.height() + 1 {
                     self.give_body(from, &request.block);
                 } else if request.height <= self.state.height() {
-                    let tip = self.state.height();
-                    self.send(from, HostMessage::Status(Status { tip }));
+                    // Decided meanwhile: the block with its certificate is worth more than the
+                    // body, and a validator that lacks one falls behind no further.
+                    self.serving.ask(from, request.height, false);
+                    return self.serve();
                 }
             }
             HostMessage::Body(block) => return self.take_body(*block),

@@ -7,7 +7,7 @@
 //!    waits. One waits at a time, the one that matters most, and each message of entries costs it
 //!    one look, for the first that is missing.
 //! 3. If an entry stays away, the receiver asks for the whole body, as for any that is overdue, and
-//!    its proposer first.
+//!    its proposer first. If the others have decided meanwhile, it gets the decided block.
 //! 4. A proposer that is asked for a block of its own sends more entries along from then on.
 
 use super::{Host, Offence};

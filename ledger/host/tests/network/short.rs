@@ -109,15 +109,24 @@ fn entries_that_stay_away_are_asked_for_and_go_along_with_later_blocks() {
     world.lost = Some(Box::new(|_, _, to, message| {
         to == 3 && matches!(message, HostMessage::Entries(_))
     }));
-    let mut asked = Vec::new();
+    let (mut asked, mut again) = (Vec::new(), 0);
     for _ in 0..40 {
         world.heard.clear();
         submit(&mut world, 0);
         assert!(settles(&mut world));
         let (short, asked_now) = heard(&world);
+        let asks_again = |bytes: &Vec<u8>| {
+            let message = HostMessage::decode(bytes);
+            matches!(message, Ok(HostMessage::SyncRequest(_)))
+        };
+        again += world.heard.iter().filter(|bytes| asks_again(bytes)).count();
         let whole = short.iter().map(|body| body.block.entries.len());
         asked.push((asked_now, whole.sum::<usize>()));
     }
+    assert!(
+        again < 6,
+        "{again}: it gets what was decided for its question"
+    );
     let first = asked.iter().position(|(_, along)| *along > 0);
     let first = first.expect("some go along");
     assert!(
