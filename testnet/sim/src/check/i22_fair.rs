@@ -3,9 +3,10 @@
 //!
 //! The checker follows entries from the moment at which a user without a node hands them in at an
 //! honest one, so it also objects where they never reach a mempool; I6 follows what is in one. They
-//! count if the world is settled, the last block came in one of the rounds 0..f of consensus, and
-//! the account has fewer entries waiting than its share: the entries that fit any block, even if
-//! all are of the largest kind, divided by all houses and by all accounts that one may have.
+//! count if the world is settled, that node has the last block (in the mempool of another, what is
+//! in that block still takes its account's room), it came in one of the rounds 0..f of consensus,
+//! and the account has fewer entries waiting than its share: the entries that fit any block, even
+//! if all are of the largest kind, divided by all houses and by all accounts that one may have.
 //!
 //! 1. *Blocks.* Let `h` be the highest honest tip when the entry comes. Two blocks may be under
 //!    way: `h + 1` has begun, and `h + 2` may be made as soon as that is decided. From the start
@@ -171,7 +172,9 @@ impl Check for Fair {
         match sight {
             Sight::Handed { node, entry } if world.machines[*node].is_honest() => {
                 let share = share(world.plan.nodes(), &world.genesis.policy);
-                self.come(world.now, entry, world.is_settled(), share);
+                let tip = world.core(*node).map(|core| core.state().height());
+                let settled = tip == Some(self.top) && world.is_settled();
+                self.come(world.now, entry, settled, share);
                 Ok(())
             }
             Sight::Block(fact) => self.block(world, fact),
