@@ -107,7 +107,7 @@ mod tests {
     fn lines_come_out_of_rows_as_they_went_in() {
         let line = |n: u32| Line {
             place: (9, 7 * n),
-            is_posting: n % 3 == 0,
+            is_posting: n.is_multiple_of(3),
         };
         let all: Vec<Line> = (0..130).map(line).collect();
         let rows = of_lines(&AccountId([1; 32]), &all);

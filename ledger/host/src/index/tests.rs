@@ -151,7 +151,7 @@ fn the_history_of_full_blocks_is_read_in_pages_of_any_length() {
             end: OrderEnd::Served,
         },
         _ => Effect::Posting(Posting {
-            from: Purse::Account(if n % 3 == 0 { other } else { account }),
+            from: Purse::Account(if n.is_multiple_of(3) { other } else { account }),
             to: Purse::Bank,
             amount: Credits::from_micros(u64::from(n)).unwrap(),
             reason: Reason::Transfer,
@@ -159,7 +159,7 @@ fn the_history_of_full_blocks_is_read_in_pages_of_any_length() {
         }),
     };
     let effects: Vec<Effect> = (0..300).map(effect).collect();
-    let of_account = |n: &u32| n % 5 != 0 && n % 3 != 0;
+    let of_account = |n: &u32| !n.is_multiple_of(5) && !n.is_multiple_of(3);
     let place = tempfile::tempdir().unwrap();
     for mut index in [Index::open(Some(place.path())), Index::open(None)] {
         index.add(&first_block(), &effects).unwrap();
