@@ -236,7 +236,7 @@ impl Candidates {
             wanted.holders.push(holder);
         }
     }
-    /// Notes that a proposer sent a block short, and so has all of it; whether it is the first time.
+    /// Notes that a proposer, which has all of a block, sent it short; whether for the first time.
     pub(crate) fn note_short(&mut self, block: BlockId, proposer: Peer) -> bool {
         if let Some(wanted) = self.wanted.get_mut(&block) {
             wanted.holders.retain(|holder| *holder != proposer);

@@ -9,11 +9,11 @@
 //! the host started from.
 //!
 //! Keys: `a` account, height, position → the lines of its history from there on; `b` block →
-//! height; `e` entry → height and, if the entry may make an order, its account; `f` height, position →
-//! the effects from there on; `c` height, position (of an auction) → nothing; `i` id of an auction
-//! → height, position; `m` order, height, position (of a posting about it) → nothing; `t` height →
-//! ledger time; `k` → (height, block) applied. Where the last is missing, as in files of earlier
-//! forms that have `h` or `g`, the index is made anew.
+//! height; `e` entry → height and, if the entry may make an order, its account; `f` height,
+//! position → the effects from there on; `c` height, position (of an auction) → nothing; `i` id of
+//! an auction → height, position; `m` order, height, position (of a posting about it) → nothing;
+//! `t` height → ledger time; `k` → (height, block) applied. Where the last is missing, as in files
+//! of earlier forms that have `h` or `g`, the index is made anew.
 //!
 //! Lines and effects of a block share rows ([`bundles`]), since each row costs the same however
 //! short it is, and a block of payments has thousands of both.

@@ -3,7 +3,7 @@
 //! 1. An entry that came within this time goes along with a block whole (`host/short.rs`).
 //! 2. It begins at zero: on one machine the entries outrun the block.
 //! 3. A validator that has to ask for entries of a block doubles it, from [`FIRST`] up to
-//!    [`LONGEST`]; asking costs that validator a round trip, and an entry that goes along its bytes.
+//!    [`LONGEST`]: asking costs that validator a round trip, an entry that goes along its bytes.
 //! 4. A block of ours that nobody asked for until the next one shortens it by one in [`SLOW`].
 
 use gridbay_protocol::ids::BlockId;

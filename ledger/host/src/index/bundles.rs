@@ -4,7 +4,8 @@
 //! 2. A line has [`LINE`] bytes: its position, and whether its effect is a posting. A row holds at
 //!    most [`LINES`] lines.
 //! 3. Effects stand with their lengths before them, without a gap between their positions. A row
-//!    ends before the effect that would make it longer than [`ROW_BYTES`]; so a long one is by itself.
+//!    ends before the effect that would make it longer than [`ROW_BYTES`]; so a long one is by
+//!    itself.
 //! 4. What is at a place is in the last row that begins there or before.
 
 use super::key;
