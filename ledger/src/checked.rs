@@ -37,6 +37,7 @@ pub struct FormedBlock {
 /// A block whose entries are known by their ids alone: it passed the checks of all else.
 #[derive(Clone, Debug)]
 pub struct NamedBlock {
+    id: BlockId,
     rest: Block,
     ids: Vec<EntryId>,
     /// The first ones, as far as they were found.
@@ -118,6 +119,7 @@ impl NamedBlock {
         fits(&block, ids.len(), block.encode().len())?;
         has_roots(&block, ids.iter().copied())?;
         Ok(NamedBlock {
+            id: block.id(),
             rest: block,
             ids,
             found: Vec::new(),
@@ -129,7 +131,7 @@ impl NamedBlock {
     }
     /// Its id.
     pub fn id(&self) -> BlockId {
-        self.rest.id()
+        self.id
     }
     /// Takes its entries in, in order, up to the first that is missing; `find` returns the one with
     /// an id. Those that it has are not looked for again.
