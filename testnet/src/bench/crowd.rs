@@ -137,6 +137,8 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let began = Instant::now();
     let mut plan = Plan::local("crowd", VALIDATORS, members);
     plan.log = "warn".to_owned();
+    let purses = plan.purse.checked_mul(members as u64);
+    plan.endowment = plan.endowment.max(purses.context("too many nodes")?);
     let folder = RunFolder::create("crowd")?;
     let mut network = Network::start(options.program, folder, plan, START_TIME, progress).await?;
     if options.keep {
