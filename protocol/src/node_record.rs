@@ -1,8 +1,8 @@
 //! Node records: where a node can be reached right now (soft state, kept by the DHT, expiring).
 //!
 //! 1. A node signs its record with its transport key, so every holder of the record knows its
-//!    author, and nobody else can write one for the node. It lies in the DHT under [`key_of`] that
-//!    transport key.
+//!    author, and nobody else can write one for the node. It lies in the DHT under the peer id of
+//!    that key.
 //! 2. A record with a higher sequence replaces one with a lower; of two with the same the first
 //!    stays.
 //! 3. It counts until `expires`, at most [`limits::NODE_RECORD_SECONDS`] ahead of the reader's
@@ -63,14 +63,6 @@ pub enum NodeRecordError {
         /// The second in which it was looked at.
         now: u64,
     },
-}
-
-/// Key under which a node's record lies in the DHT.
-pub fn key_of(network: &NetworkId, node: &PublicKey) -> [u8; 32] {
-    hash(
-        Domain::DhtKey,
-        &[network.as_bytes(), b"node", node.as_bytes()],
-    )
 }
 
 /// Key under which those who provide something say so in the DHT: `kind` is what sort of thing,
@@ -167,11 +159,9 @@ mod tests {
 
     #[test]
     fn keys_in_the_dht_differ_by_network_kind_and_name() {
-        let node = SecretKey::from_seed(&[3; 32]).public();
         let keys = [
-            key_of(&NETWORK, &node),
-            key_of(&NetworkId([8; 32]), &node),
             rendezvous(&NETWORK, "relay", b""),
+            rendezvous(&NetworkId([8; 32]), "relay", b""),
             rendezvous(&NETWORK, "class", b""),
             rendezvous(&NETWORK, "class", b"small"),
         ];

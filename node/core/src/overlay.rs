@@ -8,9 +8,9 @@
 //!
 //! Room for connections:
 //!
-//! 1. A lookup asks some sixty peers and each of them keeps the connection, since gossip's streams
-//!    never end. Left alone, every node of a larger network would soon have [`CONNECTIONS`] and
-//!    refuse newcomers, and lookups would fail.
+//! 1. A lookup asks thirty peers or more and each of them keeps the connection, since gossip's
+//!    streams never end. Left alone, every node of a larger network would soon have
+//!    [`CONNECTIONS`] and refuse newcomers, and lookups would fail.
 //! 2. So a node with [`crowded`] or more connections closes unneeded ones down to [`roomy`]. Those
 //!    that others made go first, so that newcomers do not cost it the peers that it chose; among
 //!    them those of the most crowded network; among those the oldest, so that a peer that has just
@@ -90,8 +90,8 @@ pub const MESH: usize = 8;
 /// While more peers are wanted, a new one causes a lookup of the neighbourhood after this long:
 /// several come at once.
 pub const LOOKUP_SOON: Duration = Duration::from_millis(50);
-/// Least pause between two such lookups: each costs some 60 messages, and where many nodes start at
-/// once there is always a new peer.
+/// Least pause between two such lookups: each costs thirty messages or more, and where many nodes
+/// start at once there is always a new peer.
 pub const LOOKUP_PAUSE: Duration = Duration::from_secs(3);
 /// Longest pause between lookups of a node with nothing new, and the pause of one that has as many
 /// peers as it wants.
@@ -143,10 +143,10 @@ pub fn lookup_pause(last: Duration, enough: bool) -> Duration {
     }
 }
 
-/// Peers above which a node gives up those of its own choice: as many as are `wanted`, and a mesh
-/// of others.
+/// Peers above which a node gives up those of its own choice: as many as are `wanted`, and half a
+/// mesh of others.
 pub const fn ample(wanted: usize) -> usize {
-    wanted + MESH
+    wanted + MESH / 2
 }
 
 /// A peer that nobody needs.
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn nothing_is_closed_while_there_is_room() {
-        assert!(ROOM.suffices(32, 119) && !ROOM.suffices(33, 33) && !ROOM.suffices(9, 120));
+        assert!(ROOM.suffices(28, 119) && !ROOM.suffices(29, 29) && !ROOM.suffices(9, 120));
         assert!(ROOM.to_close(119, 119, aged(100..219)).is_empty());
         assert_eq!(ROOM.to_close(120, 120, aged(100..220)).len(), 40);
     }
@@ -273,8 +273,8 @@ mod tests {
     fn the_oldest_of_our_own_choice_is_given_up_while_there_are_more_than_ample() {
         let all = [(true, 20), (true, 31), (true, 70), (true, 40), (false, 90)];
         let all = all.map(|(own, age)| idle(own, 1, age));
-        assert!(ROOM.to_close(32, 60, all.to_vec()).is_empty());
-        assert_eq!(ROOM.to_close(33, 33, all.to_vec()), [70]);
+        assert!(ROOM.to_close(28, 60, all.to_vec()).is_empty());
+        assert_eq!(ROOM.to_close(29, 29, all.to_vec()), [70]);
         assert!(ROOM.to_close(99, 99, all[..1].to_vec()).is_empty());
     }
 

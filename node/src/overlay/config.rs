@@ -332,16 +332,17 @@ pub struct Tuning {
 }
 
 impl Tuning {
-    /// One machine or one LAN: everything fast, peers may share an address.
+    /// One machine or one LAN: everything fast, peers may share an address. Signs of life are few:
+    /// a hundred idle nodes on one machine do little else.
     pub fn local() -> Self {
         Self {
             heartbeat: Duration::from_secs(1),
             redial_first: Duration::from_millis(100),
             redial_max: Duration::from_secs(5),
             handshake: Duration::from_secs(3),
-            keep_alive: Duration::from_secs(10),
-            idle: Duration::from_secs(25),
-            ping: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(25),
+            idle: Duration::from_secs(60),
+            ping: Duration::from_secs(60),
             grace: numbers::GRACE,
             reach: Duration::from_secs(4),
             admission: Duration::from_secs(5),

@@ -1,9 +1,8 @@
 //! The fixed parts of a running overlay, shared by the handles, the task and its rooms.
 
 use gridbay_protocol::ids::NetworkId;
-use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::node_record;
-use libp2p::{PeerId, kad};
+use libp2p::PeerId;
 
 use super::command::Reply;
 use super::config::{Limits, Tuning};
@@ -31,11 +30,6 @@ impl Shared {
     /// Key under which those that provide something lie in the DHT.
     pub(crate) fn rendezvous(&self, kind: &str, name: &[u8]) -> [u8; 32] {
         node_record::rendezvous(&self.network_id(), kind, name)
-    }
-
-    /// Key under which a node's record lies in the DHT.
-    pub(crate) fn record_key(&self, node: &PublicKey) -> kad::RecordKey {
-        kad::RecordKey::new(&node_record::key_of(&self.network_id(), node))
     }
 
     /// Tells a caller that its request has no answer.

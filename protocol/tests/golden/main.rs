@@ -32,7 +32,7 @@ use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::lease::lease_id;
 use gridbay_protocol::mechanism::ausubel::Rule;
-use gridbay_protocol::node_record::{SignedNodeRecord, key_of, rendezvous};
+use gridbay_protocol::node_record::{SignedNodeRecord, rendezvous};
 use gridbay_protocol::order::Wish;
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::policy::buy::BuyPolicy;
@@ -297,7 +297,6 @@ fn node_records() {
             "damage breaks the signature"
         );
     });
-    fixture.pin("key", &key_of(&NETWORK, &sample.record.node));
     fixture.pin("rendezvous", &rendezvous(&NETWORK, "relay", b""));
     fixture.close();
 }

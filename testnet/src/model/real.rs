@@ -27,6 +27,9 @@ pub(super) async fn measure(nodes: usize, lookups: usize, seed: u64) -> anyhow::
     let handles = start(nodes, &mut rng).await?;
     settle(&handles).await?;
     let before = Tally::of(&handles);
+    // Counted while all is quiet, as in the model: each lookup leaves connections for a while.
+    let peers: usize = handles.iter().map(|h| h.peers().len()).sum();
+    let peers = peers as f64 / nodes as f64;
     let mut pairs = Vec::new();
     while pairs.len() < lookups {
         let (from, of) = (rng.index(nodes), rng.index(nodes));
@@ -41,7 +44,7 @@ pub(super) async fn measure(nodes: usize, lookups: usize, seed: u64) -> anyhow::
     let found = stream::iter(pairs).map(look).buffer_unordered(AT_ONCE);
     let found = found.filter(|found| futures::future::ready(*found));
     let found = found.count().await;
-    let seen = Tally::of(&handles).since(&before, found, lookups, &handles);
+    let seen = Tally::of(&handles).since(&before, found, lookups, peers);
     let ends = handles.iter().map(OverlayHandle::shutdown);
     futures::future::join_all(ends).await;
     seen
@@ -121,12 +124,11 @@ impl Tally {
         before: &Tally,
         found: usize,
         lookups: usize,
-        handles: &[OverlayHandle],
+        peers: f64,
     ) -> anyhow::Result<Seen> {
         let ended = self.ended - before.ended;
         let (here, near) = (self.here - before.here, self.near - before.near);
         let first = here + near + self.far - before.far;
-        let peers: usize = handles.iter().map(|h| h.peers().len()).sum();
         if ended != lookups as u64 {
             bail!("{ended} lookups ended of {lookups}");
         }
@@ -136,7 +138,7 @@ impl Tally {
             requests: (self.requests - before.requests) as f64 / ended as f64,
             here: percent(here),
             near: percent(near),
-            peers: peers as f64 / handles.len() as f64,
+            peers,
         })
         .filter(|seen| seen.requests > 0.0)
         .context("nobody was asked for anything")

@@ -5,9 +5,10 @@
 //!    records, the one with the highest sequence counts.
 //! 3. A lookup for providers ends after [`PROVIDERS_TIME`] in any case.
 //! 4. A lookup for a record counts how far away the first peer that had it was.
-//! 5. While its table is small, Kademlia goes on from the node's own neighbourhood to that of a
-//!    random key in each bucket. The node ends that: it would connect every node of a small network
-//!    with every other, and lookups find as much without it (the model has none).
+//! 5. While its table is small, Kademlia looks for the node's own neighbourhood whenever it meets a
+//!    peer, and then for a random key in each bucket. The node ends that as soon as it has begun:
+//!    it would connect every node of a small network with every other, and the node's own lookups
+//!    (`closest`) find as much (the model has no others).
 
 use std::time::Instant;
 
@@ -15,11 +16,11 @@ use gridbay_core::overlay::{FOUND_PATIENCE, K, PROVIDERS_TIME};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::node_record::NodeRecord;
 use libp2p::PeerId;
-use libp2p::kad::{self, ProgressStep, QueryId, QueryResult, QueryStats};
+use libp2p::kad::{self, ProgressStep, QueryId, QueryInfo, QueryResult, QueryStats};
 use tokio::sync::oneshot;
 
 use super::lookup::{Lookup, Providers, Sought};
-use super::records::addresses_of;
+use super::records::{addresses_of, key_of};
 use super::{Dht, Kad, RELAYS};
 use crate::overlay::command::RecordReply;
 use crate::overlay::error::{LookupError, OverlayError, SeekError};
@@ -33,13 +34,11 @@ const PROVIDERS: usize = 64;
 impl Dht {
     /// Asks for the record of a node. Returns whether there was room.
     pub(super) fn look_up_record(&mut self, kad: &mut Kad, peer: PeerId) -> bool {
-        match node_key(&peer) {
-            Some(key) if self.has_room_to_look_up() => {
-                self.begin_record(kad, peer, &key, None);
-                true
-            }
-            _ => false,
+        let may = is_node(&peer) && self.has_room_to_look_up();
+        if may {
+            self.begin_record(kad, peer, None);
         }
+        may
     }
 
     /// Asks for the record of a node, for a caller that waits.
@@ -50,24 +49,21 @@ impl Dht {
         peer: PeerId,
         reply: RecordReply,
     ) {
-        let refused = match node_key(&peer) {
-            None => LookupError::NotFound,
-            Some(_) if peers.is_empty() => LookupError::Alone,
-            Some(_) if !self.has_room_to_look_up() => OverlayError::Busy.into(),
-            Some(key) => return self.begin_record(kad, peer, &key, Some(reply)),
+        let refused = if !is_node(&peer) {
+            LookupError::NotFound
+        } else if peers.is_empty() {
+            LookupError::Alone
+        } else if !self.has_room_to_look_up() {
+            OverlayError::Busy.into()
+        } else {
+            return self.begin_record(kad, peer, Some(reply));
         };
         // The caller may have given up already.
         let _unheard = reply.send(Err(refused));
     }
 
-    fn begin_record(
-        &mut self,
-        kad: &mut Kad,
-        peer: PeerId,
-        key: &PublicKey,
-        reply: Option<RecordReply>,
-    ) {
-        let key = self.shared.record_key(key);
+    fn begin_record(&mut self, kad: &mut Kad, peer: PeerId, reply: Option<RecordReply>) {
+        let key = key_of(&peer);
         let target = kad::KBucketKey::new(key.clone());
         let near = kad.get_closest_local_peers(&target).take(K);
         let near = near.map(kad::KBucketKey::into_preimage).collect();
@@ -156,12 +152,6 @@ impl Dht {
                 };
                 self.on_providers(kad, peers, id, found.into_iter().collect(), last);
             }
-            // Step 5.
-            QueryResult::Bootstrap(_) if !last => {
-                if let Some(mut query) = kad.query_mut(&id) {
-                    query.finish();
-                }
-            }
             QueryResult::PutRecord(result) => self.on_put(id, result),
             _ => {}
         }
@@ -220,6 +210,15 @@ impl Dht {
         }
     }
 
+    /// Step 5.
+    pub(crate) fn end_bootstrap(kad: &mut Kad) {
+        for mut query in kad.iter_queries_mut() {
+            if matches!(query.info(), QueryInfo::Bootstrap { .. }) {
+                query.finish();
+            }
+        }
+    }
+
     /// The lookup of a record has ended.
     fn end_record(&mut self, id: QueryId, late: bool) {
         let Some(Lookup::Record(sought)) = self.running.remove(&id) else {
@@ -273,7 +272,7 @@ impl Dht {
     }
 }
 
-/// Transport key of a peer, if it has one of ours.
-fn node_key(peer: &PeerId) -> Option<PublicKey> {
-    PublicKey::from_bytes(&key_of_peer_id(peer)?).ok()
+/// Whether a peer's id is that of a key that nodes have.
+fn is_node(peer: &PeerId) -> bool {
+    key_of_peer_id(peer).is_some_and(|key| PublicKey::from_bytes(&key).is_ok())
 }

@@ -2,7 +2,8 @@
 //!
 //! 1. The node's own record (`gridbay_protocol::node_record`) is put when its addresses have
 //!    changed, again from time to time, and, if nobody took it, after a pause that grows
-//!    (`telling`).
+//!    (`telling`). It lies under the node's peer id ([`key_of`]), so its keepers are the peers of
+//!    the node's own neighbourhood, which the node looks for and connects to in any case.
 //! 2. A peer that becomes one of the closest known ones to the record's key is given the record,
 //!    because others that look for it will ask that peer. Otherwise a record put while the network
 //!    is young, or the node new in it, would lie where nobody looks.
@@ -33,7 +34,7 @@ use libp2p::{Multiaddr, PeerId};
 
 use super::table::told;
 use super::{Dht, Kad, RELAYS};
-use crate::overlay::identity::key_of_peer_id;
+use crate::overlay::identity::{key_of_peer_id, peer_id_of_key};
 use crate::overlay::peers::Peers;
 use crate::overlay::reach::addresses::dialable;
 use crate::overlay::stats::Count;
@@ -56,8 +57,7 @@ impl Dht {
             return;
         }
         self.make_place(kad, now);
-        let key = self.shared.record_key(&self.key.public());
-        let mut put = kad::Record::new(key, self.sign(addresses));
+        let mut put = kad::Record::new(key_of(&self.shared.local), self.sign(addresses));
         put.expires = Some(now + Duration::from_secs(LIFE_SECONDS));
         match kad.put_record(put, Quorum::One) {
             Ok(id) => {
@@ -71,7 +71,7 @@ impl Dht {
 
     /// Step 2, of a peer that has just been admitted.
     fn tell_newcomer(&self, kad: &mut Kad, peer: PeerId) {
-        let key = self.shared.record_key(&self.key.public());
+        let key = key_of(&self.shared.local);
         let target = kad::KBucketKey::new(key.clone());
         let mut near = kad.get_closest_local_peers(&target).take(K);
         let is_near = near.any(|near| *near.preimage() == peer);
@@ -140,7 +140,10 @@ impl Dht {
         };
         let life = new.expires.saturating_sub(wall_seconds());
         let expires = Some(now + Duration::from_secs(life));
-        if record.key != self.shared.record_key(&new.node) {
+        let Some(node) = peer_id_of_key(new.node.as_bytes()) else {
+            return false;
+        };
+        if record.key != key_of(&node) {
             return keep_provider(kad, source, record.key, &new, expires);
         }
         let store = kad.store_mut();
@@ -221,6 +224,11 @@ impl Dht {
         let signed = SignedNodeRecord::new(&self.shared.network_id(), record, &self.key);
         codec::encode(&signed)
     }
+}
+
+/// Key under which a node's record lies.
+pub(super) fn key_of(node: &PeerId) -> kad::RecordKey {
+    kad::RecordKey::new(&node.to_bytes())
 }
 
 /// Step 4.

@@ -133,7 +133,7 @@ impl Peers {
     pub(crate) fn circuits(&self, beside: Option<Duration>, now: Instant) -> Vec<ConnectionId> {
         let whose = |peer: &&Peer| {
             beside.is_none_or(|time| {
-                let since = peer.direct_since;
+                let since = peer.direct_since.filter(|_| peer.connections.len() > 1);
                 since.is_some_and(|since| now.duration_since(since) >= time)
             })
         };

@@ -75,6 +75,7 @@ impl Task {
                 event = self.swarm.select_next_some() => self.on_swarm_event(event),
             }
             self.drain_swarm();
+            Dht::end_bootstrap(&mut self.swarm.behaviour_mut().kad);
             self.show();
             self.wire.flush();
         }

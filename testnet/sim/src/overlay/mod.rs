@@ -89,12 +89,13 @@ impl Settings {
         }
     }
 
-    /// `nodes` on one machine that stay, for the comparison with real ones.
+    /// `nodes` on one machine that stay, for the comparison with real ones. So short a measured
+    /// time has one sample of their connections, at its beginning, when all is quiet.
     pub fn local(nodes: usize, seed: u64) -> Settings {
         Settings {
             join: Duration::from_secs(10),
-            settle: Duration::from_secs(20),
-            measured: Duration::from_secs(60),
+            settle: Duration::from_secs(60),
+            measured: Duration::from_secs(20),
             churn: 0,
             private: 0,
             lookups: 1000,

@@ -34,9 +34,8 @@ impl World {
     pub(super) fn ask_for(&mut self, owner: Id, aim: Aim) {
         let now = self.now;
         let target = match aim {
-            Aim::Closest => self.keys[owner as usize],
-            Aim::Put(_) => self.record_keys[owner as usize],
-            Aim::Record(of, _) => self.record_keys[of as usize],
+            Aim::Closest | Aim::Put(_) => self.keys[owner as usize],
+            Aim::Record(of, _) => self.keys[of as usize],
         };
         let mut table = std::mem::take(&mut self.node(owner).table);
         let links = &self.at(owner).links;
@@ -113,7 +112,7 @@ impl World {
         let Some(sequence) = self.at(owner).kept(owner, self.now) else {
             return;
         };
-        let key = self.record_keys[owner as usize];
+        let key = self.keys[owner as usize];
         let near = self.at(owner).table.closest(&self.keys, &key, owner);
         if near.contains(&at) {
             self.hand_over(owner, at, sequence);

@@ -29,7 +29,6 @@ impl World {
     pub(super) fn create(&mut self, founder: bool) -> Id {
         let id = self.nodes.len() as Id;
         self.keys.push(Key::draw(&mut self.chance));
-        self.record_keys.push(Key::draw(&mut self.chance));
         let private = !founder && self.chance.below(1000) < self.settings.private;
         let site = self.places.site(&mut self.chance);
         self.nodes.push(Node::new(site, founder, private));

@@ -37,10 +37,8 @@ pub struct World {
     now: Millis,
     queue: Queue,
     places: Places,
-    /// Places of the nodes in the key space.
+    /// Places of the nodes in the key space, and of their records.
     keys: Vec<Key>,
-    /// Places of their records.
-    record_keys: Vec<Key>,
     nodes: Vec<Node>,
     /// Those that are up and no founders, in no order.
     up: Vec<Id>,
@@ -69,7 +67,6 @@ impl World {
             queue: Queue::default(),
             places,
             keys: Vec::new(),
-            record_keys: Vec::new(),
             nodes: Vec::new(),
             up: Vec::new(),
             away: Vec::new(),
