@@ -26,7 +26,8 @@ fn a_small_world_with_churn_finds_its_records() {
     };
     let figures = Figures::of(&settings);
     assert!(figures.is_well(), "{figures:?}");
-    assert_eq!(figures.lookups, 300);
+    // A drawn node that has left meanwhile asks nothing.
+    assert!((297..=300).contains(&figures.lookups), "{figures:?}");
     let counts = figures.counts;
     // Those who come for the last that left come after the end.
     let came = counts.back + counts.new;
