@@ -26,7 +26,7 @@ fn a_small_world_with_churn_finds_its_records() {
     };
     let figures = Figures::of(&settings);
     assert!(figures.is_well(), "{figures:?}");
-    // A drawn node that has left meanwhile asks nothing.
+    // Where nobody is drawn that has been up for a minute, nobody asks.
     assert!((297..=300).contains(&figures.lookups), "{figures:?}");
     let counts = figures.counts;
     // Those who come for the last that left come after the end.
