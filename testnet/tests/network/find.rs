@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
 const PATIENCE: Duration = Duration::from_secs(40);
+/// Bound on the wait until a node that stands still is given up: twice what the overlay's silence
+/// of local networks takes (`Tuning::local`).
+const GIVEN_UP: Duration = Duration::from_secs(120);
 /// How long peers announce an advert that they heard; a peer that connects later is not told of it.
 const ANNOUNCED: Duration = Duration::from_secs(3);
 
@@ -66,8 +69,8 @@ async fn until_found(network: &Network, at: &str, query: &str, wanted: usize) ->
     }
 }
 
-async fn until(what: &str, mut met: impl AsyncFnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
+async fn until(what: &str, patience: Duration, mut met: impl AsyncFnMut() -> bool) {
+    let end = Instant::now() + patience;
     while !met().await {
         assert!(Instant::now() < end, "{what} took too long");
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -124,7 +127,7 @@ async fn knows(network: &Network, at: &str, other: &str) -> bool {
 async fn an_advert_that_went_by_is_sought(network: &Network) {
     let sleeper = network.node("b1").process().unwrap().clone();
     assert!(sleeper.signal(Signal::SIGSTOP));
-    until("nobody hears b1", async || {
+    until("nobody hears b1", GIVEN_UP, async || {
         let mut heard = false;
         for node in ["v1", "v2", "v3", "v4", "b2"] {
             heard |= knows(network, node, "b1").await;
