@@ -5,8 +5,10 @@
 //! honest one, so it also objects where they never reach a mempool; I6 follows what is in one. They
 //! count if the world is settled, that node has the last block (in the mempool of another, what is
 //! in that block still takes its account's room), it came in one of the rounds 0..f of consensus,
-//! and the account has fewer entries waiting than its share: the entries that fit any block, even
-//! if all are of the largest kind, divided by all houses and by all accounts that one may have.
+//! and the account has fewer entries waiting than its share, with those that it hands in at the
+//! same moment, since they may arrive in any order. The share is the entries that fit any block,
+//! even if all are of the largest kind, divided by all houses and by all accounts that one may
+//! have.
 //!
 //! 1. *Blocks.* Let `h` be the highest honest tip when the entry comes. Two blocks may be under
 //!    way: `h + 1` has begun, and `h + 2` may be made as soon as that is decided. From the start
@@ -89,9 +91,19 @@ impl Fair {
         let all = self.waiting.values().map(|w| &w.entry.entry().account);
         all.filter(|of| *of == account).count()
     }
+    /// An account hands in more than its share: of what it handed in with that, none counts.
+    fn discount(&mut self, now: u64, account: &AccountId) {
+        let with = |w: &&mut Waits| w.since == now && w.entry.entry().account == *account;
+        let with = self.waiting.values_mut().filter(with);
+        with.for_each(|waits| waits.counts = false);
+    }
     /// An entry is handed in.
     fn come(&mut self, now: u64, entry: &Arc<Authentic>, settled: bool, share: usize) {
-        let counts = settled && self.early && self.of(&entry.entry().account) < share;
+        let within = self.of(&entry.entry().account) < share;
+        if !within {
+            self.discount(now, &entry.entry().account);
+        }
+        let counts = settled && self.early && within;
         let waits = Waits {
             entry: Arc::clone(entry),
             from: self.top,
@@ -253,11 +265,21 @@ mod tests {
     }
 
     #[test]
+    fn what_comes_at_once_beyond_a_share_may_arrive_in_any_order() {
+        for (later, counts) in [(0, false), (1, true)] {
+            let mut check = calm();
+            check.come(2_500, &entry(1, 1), true, 1);
+            check.come(2_500 + later, &entry(1, 2), true, 1);
+            assert_eq!(blocks(&mut check, 11, 13, true).is_err(), counts);
+        }
+    }
+
+    #[test]
     fn what_is_beyond_a_share_or_excused_waits_longer() {
         let mut check = calm();
         let entries = [entry(1, 1), entry(1, 2), entry(1, 3), entry(2, 1)];
-        for entry in &entries {
-            check.come(2_500, entry, true, 2);
+        for (ms, entry) in (2_500..).zip(&entries) {
+            check.come(ms, entry, true, 2);
         }
         let counts = |id| check.waiting[&id].counts;
         let counted: Vec<bool> = entries.iter().map(|e| counts(e.id())).collect();
