@@ -84,7 +84,7 @@ pub const PROMISES_PARTS: usize = 4;
 pub const PROMISES_PER_ACCOUNT: usize = 64;
 /// Receipts in one message.
 pub const BATCH_RECEIPTS: usize = 128;
-/// Peers whom a validator sends its receipt of one entry.
+/// Peers whom a validator sends its receipt of one entry: so many validators, and so many others.
 pub const RECEIPT_PEERS: usize = 4;
 /// Own entries whose receipts are kept.
 pub const RECEIPTS: usize = 2_048;

@@ -99,7 +99,7 @@ struct Pooled {
     source: Source,
     promised: Promised,
     /// The peers that are to have this node's receipt.
-    peers: Vec<Peer>,
+    peers: Vec<(Peer, Source)>,
 }
 
 impl Pooled {
@@ -233,6 +233,20 @@ impl Mempool {
         let house = house(state, &entry);
         self.insert(state.height(), house, entry, source, ready)?;
         Ok(ready)
+    }
+    /// Whether entries of our own users wait, ready or not.
+    pub(crate) fn has_own(&self) -> bool {
+        self.entries
+            .values()
+            .any(|pooled| pooled.source == Source::Own)
+    }
+    /// The ready entries of our own users.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &Arc<Authentic>> {
+        let own = |pooled: &&Pooled| pooled.source == Source::Own && pooled.ready.is_some();
+        self.entries
+            .values()
+            .filter(own)
+            .map(|pooled| &pooled.entry)
     }
     /// Keeps an entry that the ledger admits, or may admit later, at the tip `height`.
     fn insert(

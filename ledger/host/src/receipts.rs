@@ -94,6 +94,11 @@ impl Receipts {
         };
         promised.map_or_else(Vec::new, |promised| promised.iter().map(receipt).collect())
     }
+    /// Whether a validator has promised an entry.
+    pub(crate) fn has(&self, entry: &EntryId, validator: &ValidatorId) -> bool {
+        let watched = self.entries.get(entry);
+        watched.is_some_and(|watched| watched.promised.contains_key(validator))
+    }
     /// Forgets the entries whose time is over at a tip.
     pub(crate) fn forget(&mut self, tip: u64) {
         while let Some((until, entry)) = self.by_age.first().copied() {

@@ -8,7 +8,10 @@
 //!    entry that only waits costs its sender nothing, and passing it on would cost everybody. Only
 //!    validators have many entries checked for nothing (see `checks`).
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
-//! 5. A validator whose height does not move on repeats its first waiting entries with its votes:
+//! 5. A node that does not vote may be connected to few validators. One that comes gets a message
+//!    of the ready entries of ours that it has not promised, openings first: its promise goes to
+//!    those that sent them.
+//! 6. A validator whose height does not move on repeats its first waiting entries with its votes:
 //!    others who never heard of them see no work, and start the height at the heartbeat only.
 
 use super::{Host, HostEffect, Offence};
@@ -17,7 +20,8 @@ use crate::limits;
 use crate::mempool::{MempoolRefusal, Source};
 use crate::message::HostMessage;
 use crate::stages::Stage;
-use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use std::sync::Arc;
 
@@ -86,7 +90,7 @@ impl Host {
             };
             let id = formed.id();
             if self.mempool.contains(&id) {
-                self.promise_to(&id, from);
+                self.promise_to(&id, from, source);
                 continue;
             }
             // A block may come before the entries in it: they need no check a second time.
@@ -116,7 +120,7 @@ impl Host {
         match added {
             Ok(ready) => {
                 self.effects.push(HostEffect::EntryAdmitted { entry: id });
-                self.promise_to(&id, from);
+                self.promise_to(&id, from, source);
                 if ready {
                     self.announce(&entry, source);
                 }
@@ -138,6 +142,26 @@ impl Host {
         let waiting = self.mempool.ready().into_iter().take(limits::BATCH_ENTRIES);
         self.relay
             .extend(waiting.map(|entry| entry.signed().clone()));
+    }
+    /// Step 5, for a peer that has come.
+    fn repeat_own_to(&mut self, peer: Peer, validator: ValidatorId) {
+        let unpromised = |entry: &&Arc<Authentic>| !self.receipts.has(&entry.id(), &validator);
+        let mut own: Vec<_> = self.mempool.own().filter(unpromised).collect();
+        own.sort_by_key(|entry| !matches!(entry.entry().body, EntryBody::Open(_)));
+        own.truncate(limits::BATCH_ENTRIES);
+        let own: Vec<SignedEntry> = own.iter().map(|entry| entry.signed().clone()).collect();
+        if !own.is_empty() {
+            self.send(peer, HostMessage::Entries(own));
+        }
+    }
+    pub(super) fn repeat_own(&mut self, peer: Peer) {
+        let mut members = self.state.validators().members().iter();
+        let validator = members.find(|member| *member.node.as_bytes() == peer);
+        if let Some(validator) = validator.map(|member| member.id)
+            && !self.votes()
+        {
+            self.repeat_own_to(peer, validator);
+        }
     }
     /// Whether a peer is the node of a validator.
     pub(super) fn is_validators_node(&self, peer: &Peer) -> bool {

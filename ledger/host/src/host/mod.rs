@@ -180,6 +180,7 @@ impl Host {
                 }
                 self.gather();
                 self.greet(peer);
+                self.repeat_own(peer);
                 Ok(())
             }
             HostInput::PeerDown(peer) => {

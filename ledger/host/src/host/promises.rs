@@ -23,7 +23,7 @@ use crate::fault::Fault;
 use crate::index::Index;
 use crate::journal::Promise;
 use crate::limits;
-use crate::mempool::{Given, Mempool};
+use crate::mempool::{Given, Mempool, Source};
 use crate::message::{Acknowledgement, HostMessage};
 use gridbay_ledger::State;
 use gridbay_protocol::ids::EntryId;
@@ -88,8 +88,8 @@ impl Host {
         }
     }
     /// A peer sent an entry that is in the mempool.
-    pub(super) fn promise_to(&mut self, id: &EntryId, peer: Peer) {
-        if let Some(given) = self.mempool.sent_by(id, peer) {
+    pub(super) fn promise_to(&mut self, id: &EntryId, peer: Peer, source: Source) {
+        if let Some(given) = self.mempool.sent_by(id, peer, source) {
             self.given.push((peer, given));
         }
     }

@@ -144,6 +144,10 @@ impl Host {
     pub fn mempool_len(&self) -> usize {
         self.mempool.len()
     }
+    /// Whether entries of our own users wait for validators elsewhere: this node does not vote.
+    pub fn waits_for_others(&self) -> bool {
+        !self.votes() && self.mempool.has_own()
+    }
     /// Round of the running height; `None` while none is running here.
     pub fn round(&self) -> Option<u32> {
         self.engine.as_ref().map(crate::consensus::Engine::round)

@@ -5,7 +5,7 @@
 //! entries a member's accounts send, others' are acknowledged. Within a house each account has a
 //! few, besides those of its openings and appeals, which have a deposit at stake.
 
-use super::{Mempool, Pooled};
+use super::{Mempool, Pooled, Source};
 use crate::catchup::Peer;
 use crate::journal::Promise;
 use crate::limits;
@@ -167,6 +167,7 @@ impl Mempool {
         let pooled = self.entries.get_mut(id)?;
         pooled.promised = Promised::Given;
         let peers = std::mem::take(&mut pooled.peers);
+        let peers = peers.into_iter().map(|(peer, _)| peer).collect();
         Some((self.given(id)?, peers))
     }
     /// This node's own promise for an entry, once it is safe.
@@ -180,12 +181,14 @@ impl Mempool {
         })
     }
     /// A peer sent an entry: it hears of the promise, now (returned) or when it is given.
-    pub(crate) fn sent_by(&mut self, id: &EntryId, peer: Peer) -> Option<Given> {
+    /// Validators, which pass on what others sent them, take no places of others.
+    pub(crate) fn sent_by(&mut self, id: &EntryId, peer: Peer, source: Source) -> Option<Given> {
         let given = self.given(id);
         let pooled = self.entries.get_mut(id)?;
-        let waits = given.is_none() && !pooled.peers.contains(&peer);
-        if waits && pooled.peers.len() < limits::RECEIPT_PEERS {
-            pooled.peers.push(peer);
+        let waits = given.is_none() && pooled.peers.iter().all(|(known, _)| *known != peer);
+        let alike = pooled.peers.iter().filter(|(_, kind)| *kind == source);
+        if waits && alike.count() < limits::RECEIPT_PEERS {
+            pooled.peers.push((peer, source));
         }
         given
     }

@@ -369,3 +369,40 @@ fn a_word_counts_for_the_validator_whose_node_says_it_and_for_nobody_else() {
     say(&mut world, 1, vec![id]);
     assert!(world.receipted.contains(&id));
 }
+
+#[test]
+fn a_validator_that_comes_later_promises_what_waits() {
+    let mut world = World::new(4, 1, 42);
+    let victim = world.account(1);
+    let lie = censor(move |signed| signed.entry.account == victim);
+    world.lie = Some((vec![0, 1, 2, 3], lie));
+    world.lies_may_pass = true;
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(3)));
+    // The owner's node reaches one validator, which passes the entry on to the others.
+    let far = |_, from, to, message: &HostMessage| {
+        from == 4 && to > 0 && matches!(message, HostMessage::Entries(_))
+    };
+    world.lost = Some(Box::new(far));
+    let entry = world.transfer(1);
+    let id = entry.id();
+    world.input(4, HostInput::Submit(vec![entry]));
+    assert!(!world.run(world.now + 500, |w| w.receipted.contains(&id)));
+    assert_eq!(host(&world, 4).promises(&id).len(), 1);
+    assert!(host(&world, 4).waits_for_others() && !host(&world, 0).waits_for_others());
+    for i in 0..3 {
+        world.input(4, HostInput::PeerUp(peer(i)));
+    }
+    assert!(world.run(world.now + 200, |w| w.receipted.contains(&id)));
+    let effects = world.input(4, HostInput::PeerUp(peer(1)));
+    let again = effects.iter().any(|effect| {
+        matches!(
+            effect,
+            HostEffect::Send {
+                message: HostMessage::Entries(_),
+                ..
+            }
+        )
+    });
+    assert!(!again, "it has promised it");
+}
