@@ -7,6 +7,7 @@
 mod named;
 
 pub mod alert;
+pub mod anchors;
 pub mod api;
 pub mod app;
 mod auction;

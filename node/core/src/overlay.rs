@@ -70,6 +70,8 @@ pub const KNOWN_TRIES: u32 = 5;
 pub const KNOWN_PEERS: usize = 1024;
 /// Below this many peers, known ones are dialled.
 pub const WANTED_PEERS: usize = 16;
+/// Validators to which a node stays connected that is none.
+pub const ANCHORS: usize = 2;
 /// Addresses of peers written down for the next run.
 pub const ACQUAINTANCES: usize = 512;
 /// How often a node looks whether they have changed, and then writes them.

@@ -17,7 +17,7 @@ pub(super) struct Facts {
     pub(super) leases: Vec<LeaseFact>,
     /// Connected peers.
     pub(super) peers: usize,
-    /// The other validators' nodes: key, name of the member, and whether it is connected.
+    /// The other validators' nodes: key, name of the member, and whether it is connected or rests.
     pub(super) validators: Vec<(String, String, bool)>,
     /// The node's troubles: kind, text and advice.
     pub(super) troubles: Vec<(&'static str, String, String)>,

@@ -23,7 +23,7 @@ impl NodeBackend {
             .filter_map(|peer| key_of_peer_id(&peer.peer))
             .collect();
         let validators = validators.into_iter().map(|(node, name)| {
-            let connected = near.contains(node.as_bytes());
+            let connected = near.contains(node.as_bytes()) || self.rests(&node);
             (node.to_hex(), name, connected)
         });
         let troubles = self.parts.body.troubles();

@@ -5,7 +5,7 @@
 //! | low balance | below the limit | a fifth above it |
 //! | preempted | a job loses leases | it has nodes again, or is over |
 //! | lease ending | ends within the limit | it ends, or a fifth more than the limit is left |
-//! | unreachable | no peer, or a validator is not connected | it is |
+//! | unreachable | no peer, or a validator that does not rest is not connected | it is |
 //! | block interval | no block for three times the most; the mean above 1.5 times the most, or below 0.8 times the least | half of that; 1.2; 0.9 |
 //! | trouble | the node has it | it has not |
 

@@ -26,6 +26,7 @@ mod unwritten;
 
 pub use program::{run_until_signal, start_log};
 
+use crate::anchors::Anchors;
 use crate::api::Server;
 use crate::audit::Book;
 use crate::backend::{BackendParts, NodeBackend};
@@ -96,9 +97,9 @@ pub async fn run(
     let (marks, tokens, projects) = books::books(&home)?;
     let (net, events) = network::start(&config, &keys, network, bootstrap.clone(), &marks).await?;
     let genesis = founding::genesis(known, &net, network, &bootstrap, &home).await?;
-    network::keep_validators(&net, &genesis, keys.node());
     let prepared = prepare(&config, &keys, &genesis, &machine, &net, invitation)?;
     let (parts, tools) = (prepared.parts, prepared.tools);
+    network::keep_validators(&tools, &genesis, keys.node(), &config.bootstrap);
     let (owner, audit) = own(&home, (network, keys.node()), &config)?;
     let server = Server::bind(&config).await?;
     let (contents, granted) = (tools.contents.clone(), tools.granted.clone());
@@ -352,6 +353,7 @@ fn prepare(
     let parts = opening.open().context("cannot open the ledger")?;
     let tools = Tools {
         overlay: net.clone(),
+        anchors: Anchors::default(),
         transport: keys.transport.clone(),
         relays: relaying::terms(config, keys, genesis),
         orders: opening.orders.clone(),

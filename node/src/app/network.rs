@@ -2,7 +2,7 @@
 
 use super::acquaintances;
 use crate::body::ask::{key_of, peer_of};
-use crate::body::{ADVERTS_TOPIC, BodyGone, BodyHandle, Message, Sent};
+use crate::body::{ADVERTS_TOPIC, BodyGone, BodyHandle, Message, Sent, Tools};
 use crate::config::Config;
 use crate::keys::NodeKeys;
 use crate::overlay::{
@@ -152,22 +152,34 @@ fn tuning(listen: &[Multiaddr]) -> Tuning {
     }
 }
 
-/// Stays connected to all validators.
-pub(super) fn keep_validators(net: &OverlayHandle, genesis: &Genesis, own: PublicKey) {
+/// Stays connected to the other validators; if this is the node of none, some of them rest
+/// ([`crate::anchors`]), but not those that the settings name.
+pub(super) fn keep_validators(
+    tools: &Tools,
+    genesis: &Genesis,
+    own: PublicKey,
+    named: &[Multiaddr],
+) {
+    let net = &tools.overlay;
+    let mut kept = Vec::new();
     for member in &genesis.members {
         let Some(validator) = member.validator.as_ref().filter(|v| v.node != own) else {
             continue;
         };
-        let addresses = member
-            .addresses
-            .iter()
-            .filter_map(|a| a.parse().ok())
-            .collect();
-        if let Some(peer) = peer_of(&validator.node)
-            && let Err(error) = net.keep(peer, addresses)
-        {
+        let addresses = member.addresses.iter().filter_map(|a| a.parse().ok());
+        let Some(peer) = peer_of(&validator.node) else {
+            continue;
+        };
+        if let Err(error) = net.keep(peer, addresses.collect()) {
             tracing::warn!(member = member.name, %error, "cannot keep a validator connected");
         }
+        kept.push(peer);
+    }
+    let of_own = |member: &Member| member.validator.as_ref().is_some_and(|v| v.node == own);
+    if !genesis.members.iter().any(of_own) {
+        let named: Vec<_> = named.iter().filter_map(overlay::split_peer).collect();
+        kept.retain(|peer| named.iter().all(|(named, _)| named != peer));
+        tokio::spawn(tools.anchors.clone().attend(net.clone(), kept));
     }
 }
 

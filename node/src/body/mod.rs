@@ -37,6 +37,7 @@ mod tell;
 pub use handle::{BodyGone, BodyHandle};
 pub(crate) use inbox::Sent;
 
+use crate::anchors::Anchors;
 use crate::body::halt::{Patience, Reopen};
 use crate::body::inbox::{Receiver, inbox};
 use crate::body::jobs::Jobs;
@@ -134,6 +135,8 @@ pub(crate) enum Message {
 pub struct Tools {
     /// The overlay.
     pub overlay: OverlayHandle,
+    /// The validators to which the node stays connected.
+    pub anchors: Anchors,
     /// Signs what this node says of networks' packets.
     pub transport: SecretKey,
     /// What the node carries for others' networks.

@@ -19,6 +19,10 @@ impl Body {
         let peers = self.tools.overlay.peers();
         let voting = peers.iter().map(|p| p.peer).filter(|p| self.votes(p));
         let line = line(&bytes);
+        // Others' entries, that a block left out, are no reason: a liar could have them told.
+        if matches!(line, Line::Entries) && self.core().host().waits_for_others() {
+            self.tools.anchors.call_all();
+        }
         if let Err(error) = self.tools.overlay.send_all(voting.collect(), line, bytes) {
             tracing::debug!(%error, "a broadcast was dropped");
         }

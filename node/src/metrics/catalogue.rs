@@ -45,7 +45,7 @@ gridbay_ledger_minted_credits gauge Money minted.
 gridbay_ledger_pool_entries gauge Entries that wait for a block.
 gridbay_ledger_stage_seconds_total counter Processor time of the core's thread for the ledger, by stage.
 gridbay_ledger_validators gauge Validators of the network.
-gridbay_ledger_validators_reached gauge Validators that are connected, this node among them if it is one.
+gridbay_ledger_validators_reached gauge Validators that are connected, or that this node does without for now; this node among them if it is one.
 gridbay_market_leases gauge Running leases.
 gridbay_market_orders gauge Live orders on the ledger.
 gridbay_market_orders_open gauge Own orders not over.

@@ -12,6 +12,7 @@ use super::text::Text;
 use crate::api::Answer;
 use crate::api::types::{AuctionKind, JobState};
 use crate::backend::NodeBackend;
+use crate::body::ask::peer_of;
 use crate::market::Market;
 use crate::outbound::Counts;
 use crate::overlay::key_of_peer_id;
@@ -83,8 +84,12 @@ impl NodeBackend {
         let keys = peers.iter().filter_map(|peer| key_of_peer_id(&peer.peer));
         let mut near: BTreeSet<[u8; 32]> = keys.collect();
         near.insert(*self.parts.node.as_bytes());
-        let here = nodes.iter().filter(|node| near.contains(node.as_bytes()));
-        here.count()
+        let missed = |node: &&PublicKey| !near.contains(node.as_bytes()) && !self.rests(node);
+        nodes.len() - nodes.iter().filter(missed).count()
+    }
+    /// Whether this node does without a validator's for now.
+    pub(crate) fn rests(&self, node: &PublicKey) -> bool {
+        peer_of(node).is_some_and(|peer| self.parts.overlay.rests(&peer))
     }
 }
 

@@ -21,7 +21,7 @@ const LATE_MS: u64 = 10_000;
 /// Milliseconds that a block of the heartbeat takes at the most.
 const MAKING_MS: u64 = 2_000;
 /// Time for a validator's sign of life; one that is not connected is dialled in it.
-const ANSWER: Duration = Duration::from_secs(2);
+const ANSWER: Duration = Duration::from_secs(4);
 /// How long the answers count.
 const KEPT: Duration = Duration::from_secs(10);
 /// Validators named in words at the most.

@@ -54,6 +54,9 @@ pub(crate) enum Command {
     Release {
         peer: PeerId,
     },
+    Rest {
+        peers: Vec<PeerId>,
+    },
     Dial {
         peer: PeerId,
         addresses: Vec<Multiaddr>,

@@ -3,8 +3,9 @@
 //! Calls that need no answer never wait: they put a command into the bounded queue or return
 //! [`OverlayError::Busy`]. They can be made from any thread, also outside of tokio.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gridbay_protocol::node_record::NodeRecord;
@@ -141,6 +142,25 @@ impl OverlayHandle {
     /// Ends [`OverlayHandle::keep`]; an existing connection stays.
     pub fn release(&self, peer: PeerId) -> Result<(), OverlayError> {
         self.submit(Command::Release { peer })
+    }
+
+    /// Of the kept peers these rest from now on, and no others: they are dialled only where peers
+    /// are lacking, and their connections may be given up. All else holds that holds for kept ones.
+    pub fn rest(&self, peers: BTreeSet<PeerId>) -> Result<(), OverlayError> {
+        let command = peers.iter().copied().collect();
+        self.submit(Command::Rest { peers: command })?;
+        *self.resting() = peers;
+        Ok(())
+    }
+
+    /// Whether a peer rests.
+    pub fn rests(&self, peer: &PeerId) -> bool {
+        self.resting().contains(peer)
+    }
+
+    fn resting(&self) -> MutexGuard<'_, BTreeSet<PeerId>> {
+        let resting = self.shared.resting.lock();
+        resting.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tries to connect to a peer once; success is a `PeerConnected` event.

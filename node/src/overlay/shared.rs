@@ -1,5 +1,8 @@
 //! The fixed parts of a running overlay, shared by the handles, the task and its rooms.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::node_record;
 use libp2p::PeerId;
@@ -19,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) limits: Limits,
     pub(crate) tuning: Tuning,
     pub(crate) counters: Counters,
+    /// Kept peers that rest.
+    pub(crate) resting: Mutex<BTreeSet<PeerId>>,
 }
 
 impl Shared {
@@ -53,6 +58,7 @@ impl Shared {
             limits,
             tuning: Tuning::local(),
             counters: Counters::new([]),
+            resting: Mutex::default(),
         })
     }
 }

@@ -5,6 +5,7 @@ use gridbay_core::relay::RelayTerms;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_node::alert::{Alerts, Sender};
+use gridbay_node::anchors::Anchors;
 use gridbay_node::audit::Book;
 use gridbay_node::backend::{BackendParts, NodeBackend};
 use gridbay_node::body::jobs::Jobs;
@@ -225,6 +226,7 @@ fn tools(
     let (orders, contents, granted) = stores(folder, output);
     Tools {
         overlay: overlay.clone(),
+        anchors: Anchors::default(),
         transport: SecretKey::from_seed(&TRANSPORT),
         relays: RelayTerms::default(),
         orders,

@@ -169,8 +169,21 @@ async fn who_is_trusted_is_kept_and_not_banned_for_a_score() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kept_peer_is_not_parted_from_for_gossip_alone() {
     let nodes = start_mesh(2, 42).await;
-    // The second keeps the first, which it was told to begin with.
+    gossip_costs_no_connection(&nodes[0], &nodes[1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nor_is_one_that_rests() {
+    let nodes = start_mesh(2, 45).await;
     let (bad, judge) = (&nodes[0], &nodes[1]);
+    judge.handle.rest([bad.peer()].into()).unwrap();
+    assert!(judge.handle.rests(&bad.peer()));
+    gossip_costs_no_connection(bad, judge).await;
+}
+
+/// The judge keeps the other, which it was told to begin with.
+async fn gossip_costs_no_connection(bad: &Node, judge: &Node) {
+    let sought = !judge.handle.rests(&bad.peer());
     let score = || {
         let peers = judge.handle.peers();
         let found = peers.iter().find(|p| p.peer == bad.peer());
@@ -183,7 +196,7 @@ async fn a_kept_peer_is_not_parted_from_for_gossip_alone() {
         let id = judge.message().await.id;
         judge.handle.report(id, Verdict::Reject).unwrap();
     }
-    eventually(|| score().is_some_and(|(kept, score)| kept && score < -100.0)).await;
+    eventually(|| score().is_some_and(|(kept, score)| kept == sought && score < -100.0)).await;
     tokio::time::sleep(SECOND).await;
     assert_eq!(judge.handle.stats().get(Count::Bans), 0);
     bad.handle

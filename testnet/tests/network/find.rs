@@ -2,7 +2,9 @@
 //! caught up with, and a seller that is found in the DHT because its advert went by.
 
 use crate::{program, turn};
-use gridbay_node::api::types::{FindReport, FoundNode, Offer, PeerList};
+use gridbay_node::api::types::{
+    FindReport, FoundNode, Offer, PeerList, TransferRequest, Transferred,
+};
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::cli::run;
 use gridbay_testnet::network::plan::{Plan, credits, offer};
@@ -123,6 +125,31 @@ async fn knows(network: &Network, at: &str, other: &str) -> bool {
     peers.peers.iter().any(|peer| peer.node == other)
 }
 
+/// Peers that a node looks for: validators, by the plan.
+async fn kept(network: &Network, at: &str) -> usize {
+    let peers: PeerList = network.node(at).client().get("/peers").await.unwrap();
+    peers.peers.iter().filter(|peer| peer.kept).count()
+}
+
+/// `b1` keeps two validators, long after it joined, and all for its payment.
+async fn a_member_keeps_few_validators(network: &Network) {
+    let few = async || kept(network, "b1").await == 2;
+    until("two validators are kept", PATIENCE, few).await;
+    let seller = network.node("v1").status().unwrap().account.unwrap();
+    let request = TransferRequest {
+        to: seller,
+        amount: credits(1),
+        memo: None,
+    };
+    let client = network.node("b1").client();
+    let paid: Result<Transferred, _> = client
+        .post("/ledger/transfer", &request, Some("to-a-seller"))
+        .await;
+    paid.unwrap();
+    let all = async || kept(network, "b1").await == 4;
+    until("all validators are kept", PATIENCE, all).await;
+}
+
 /// `b1` stands still while `b2` says that it sells, and until nobody announces that any more.
 async fn an_advert_that_went_by_is_sought(network: &Network) {
     let sleeper = network.node("b1").process().unwrap().clone();
@@ -163,4 +190,5 @@ async fn sellers_are_found_here_after_joining_late_and_in_the_dht() {
     what_is_known_is_answered_from_here(&network).await;
     a_late_joiner_catches_up(&mut network).await;
     an_advert_that_went_by_is_sought(&network).await;
+    a_member_keeps_few_validators(&network).await;
 }

@@ -5,6 +5,7 @@
 //!    again at `first`, so a restarted node on the same machine is back within a second; one that a
 //!    full peer soon closed does not, or all of a large network would call at its founders every
 //!    other second.
+//!    A kept peer may *rest*: then it is dialled like a known one, but never forgotten.
 //! 2. A *known* peer (from Kademlia or identify) is due while fewer peers are connected than are
 //!    wanted. Those with the fewest failures come first, and equals in an order that each node
 //!    draws for itself: were it the same for all, a few peers would be in everybody's neighbourhood
@@ -29,6 +30,7 @@ use crate::overlay::reach::addresses::PER_PEER;
 struct Entry {
     addresses: Vec<Multiaddr>,
     kept: bool,
+    rests: bool,
     connected: bool,
     /// When to dial; `None` while connected or being dialled.
     due: Option<Instant>,
@@ -39,8 +41,12 @@ struct Entry {
 }
 
 impl Entry {
+    fn is_sought(&self) -> bool {
+        self.kept && !self.rests
+    }
+
     /// Waits for the next attempt; the pause after it is twice as long.
-    fn rest(&mut self, now: Instant, excess: u32, longest: Duration) {
+    fn pause(&mut self, now: Instant, excess: u32, longest: Duration) {
         self.due = Some(now + self.pause + self.pause * excess / 1024);
         self.pause = (self.pause * 2).min(longest);
     }
@@ -85,6 +91,19 @@ impl Dialer {
         true
     }
 
+    /// Of the kept peers these rest from now on, and no others. One that rested is due at once.
+    pub(crate) fn rest(&mut self, peers: &[PeerId], now: Instant) {
+        let first = self.first;
+        for (peer, entry) in &mut self.entries {
+            let rests = entry.kept && peers.contains(peer);
+            let rested = std::mem::replace(&mut entry.rests, rests);
+            if rested && !rests && entry.due.is_some() {
+                entry.due = Some(now);
+                entry.pause = first;
+            }
+        }
+    }
+
     /// Remembers where a peer can be reached. Ignored when the book is full.
     pub(crate) fn learn(&mut self, peer: PeerId, addresses: Vec<Multiaddr>, now: Instant) {
         if addresses.is_empty() {
@@ -117,6 +136,11 @@ impl Dialer {
         self.entries.get(peer).is_some_and(|e| e.kept)
     }
 
+    /// Whether a peer is kept and does not rest.
+    pub(crate) fn is_sought(&self, peer: &PeerId) -> bool {
+        self.entries.get(peer).is_some_and(Entry::is_sought)
+    }
+
     /// A connection stands.
     pub(crate) fn connected(&mut self, peer: &PeerId) {
         if let Some(entry) = self.entries.get_mut(peer) {
@@ -141,7 +165,7 @@ impl Dialer {
             if lasted >= STAYED {
                 entry.pause = first;
             }
-            entry.rest(now, excess, self.max);
+            entry.pause(now, excess, self.max);
         }
     }
 
@@ -160,7 +184,7 @@ impl Dialer {
             self.entries.remove(peer);
             return;
         }
-        entry.rest(now, excess, self.max);
+        entry.pause(now, excess, self.max);
     }
 
     /// By how many 1024ths the next pause is longer than its rule says: up to a quarter.
@@ -186,8 +210,8 @@ impl Dialer {
         let due = |(_, e): &(&PeerId, &Entry)| {
             e.due.is_some_and(|at| at <= now) && !e.addresses.is_empty()
         };
-        let (kept, known): (Vec<_>, Vec<_>) =
-            self.entries.iter().filter(due).partition(|(_, e)| e.kept);
+        let due = self.entries.iter().filter(due);
+        let (kept, known): (Vec<_>, Vec<_>) = due.partition(|(_, e)| e.is_sought());
         let mut known: Vec<_> = known
             .into_iter()
             .map(|(peer, e)| (e.failures, self.order.hash_one(peer), *peer))
@@ -237,7 +261,7 @@ impl Dialer {
 
     /// When [`Dialer::take_due`] has something for a kept peer, at the earliest.
     pub(crate) fn next_due(&self) -> Option<Instant> {
-        let dialable = |e: &&Entry| e.kept && !e.addresses.is_empty();
+        let dialable = |e: &&Entry| e.is_sought() && !e.addresses.is_empty();
         self.entries
             .values()
             .filter(dialable)
@@ -250,6 +274,7 @@ impl Dialer {
         self.entries.entry(peer).or_insert_with(|| Entry {
             addresses: Vec::new(),
             kept: false,
+            rests: false,
             connected: false,
             due: Some(now),
             pause,
@@ -281,6 +306,28 @@ mod tests {
             address,
             Instant::now(),
         )
+    }
+
+    #[test]
+    fn a_kept_peer_that_rests_is_dialled_like_a_known_one_and_never_forgotten() {
+        let (mut dialer, peer, address, start) = setup();
+        assert!(dialer.keep(peer, address.clone(), start));
+        dialer.rest(&[peer, PeerId::random()], start);
+        assert!(dialer.is_kept(&peer) && !dialer.is_sought(&peer));
+        assert_eq!(dialer.next_due(), None);
+        assert_eq!(dialer.take_due(start, 0), []);
+        let other = PeerId::random();
+        dialer.learn(other, address.clone(), start);
+        dialer.connected(&other);
+        for _ in 0..2 * KNOWN_TRIES {
+            let later = start + 3600 * MAX;
+            assert_eq!(dialer.take_due(later, 1), [(peer, address.clone())]);
+            dialer.failed(&peer, start);
+        }
+        assert!(dialer.next_due().is_none() && dialer.is_kept(&peer));
+        dialer.rest(&[], start);
+        assert!(dialer.is_sought(&peer));
+        assert_eq!(dialer.take_due(start, 0), [(peer, address)], "at once");
     }
 
     #[test]

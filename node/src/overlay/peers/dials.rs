@@ -40,6 +40,11 @@ impl Peers {
         self.orders.push(Order::Slot(peer, false));
     }
 
+    /// Of the kept peers these rest from now on, and no others: they may be given up.
+    pub(crate) fn rest(&mut self, peers: &[PeerId]) {
+        self.dialer.rest(peers, Instant::now());
+    }
+
     /// When a kept peer is due to be dialled.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         self.dialer.next_due()

@@ -52,7 +52,8 @@ impl Peers {
         }
     }
 
-    /// The peers that nobody needs: neither kept nor in gossip's mesh, nor in use.
+    /// The peers that nobody needs: neither kept (but those that rest), nor in gossip's mesh, nor
+    /// in use.
     fn unneeded(
         &self,
         gossip: &Gossip,
@@ -63,7 +64,7 @@ impl Peers {
         let crowds = self.crowds();
         let idle = |(id, peer): (&PeerId, &Peer)| {
             let needed = mesh.contains(id)
-                || self.dialer.is_kept(id)
+                || self.dialer.is_sought(id)
                 || self.marks.is(id, Mark::Trusted)
                 || is_in_use(id);
             (!needed).then(|| Idle {

@@ -35,7 +35,7 @@ impl Peers {
                 connections: peer.connections.len(),
                 rtt: peer.rtt,
                 score: peer.score,
-                kept: self.dialer.is_kept(id),
+                kept: self.dialer.is_sought(id),
                 trusted: self.marks.is(id, Mark::Trusted),
                 subscribed: subscribed.contains(&id),
                 in_mesh: mesh.contains(&id),

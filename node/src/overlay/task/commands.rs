@@ -37,6 +37,7 @@ impl Task {
                 peers.keep(peer, &addresses);
             }
             Command::Release { peer } => peers.release(peer),
+            Command::Rest { peers: some } => peers.rest(&some),
             Command::Dial { peer, addresses } => {
                 reach.named(&addresses);
                 let condition = PeerCondition::DisconnectedAndNotDialing;

@@ -93,6 +93,7 @@ impl Task {
             topics,
             tuning: config.tuning.clone(),
             limits: config.limits.clone(),
+            resting: Mutex::default(),
         });
         let (listening, status) = (shown.listening, shown.whereabouts);
         let room = || shared.clone();

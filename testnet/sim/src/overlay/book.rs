@@ -1,8 +1,9 @@
 //! Peers that a node dials, and when: the rules of `node/src/overlay/peers/dialer.rs` on ids.
 //!
-//! 1. A *kept* peer (a founder) is due whenever it is not connected; a *known* one while fewer are
-//!    connected than are wanted, those with the fewest failures first and else in an order of the
-//!    node's own, and it is forgotten after [`KNOWN_TRIES`] failures unless nobody is connected.
+//! 1. A *kept* peer (a founder that was drawn) is due whenever it is not connected; a *known* one
+//!    while fewer are connected than are wanted, those with the fewest failures first and else in
+//!    an order of the node's own, and it is forgotten after [`KNOWN_TRIES`] failures unless nobody
+//!    is connected.
 //! 2. Pauses double from [`REDIAL_FIRST`] to [`REDIAL_MAX`]; after a connection that stood for
 //!    [`STAYED`] they start at the first again.
 

@@ -1,8 +1,8 @@
 //! Nodes start, leave without a word, and come.
 //!
-//! 1. A node starts with founders, and with the peers on its disk if it has any, and an empty
-//!    table. Its first record waits for [`REACH`]: so long it finds out how it is reached, unless
-//!    all are on one machine.
+//! 1. A node starts with founders, of which it keeps [`ANCHORS`] drawn by lot (a founder all), with
+//!    the peers on its disk if it has any, and an empty table. Its first record waits for
+//!    [`REACH`]: so long it finds out how it is reached, unless all are on one machine.
 //! 2. A node leaves without a word. Its peers notice [`IDLE`] later; its queries are forgotten, its
 //!    records lost.
 //! 3. For each that leaves one comes, ten seconds to two minutes later: every other time one that
@@ -18,7 +18,7 @@ use crate::overlay::queue::Event;
 use crate::overlay::table::Table;
 use crate::overlay::world::FOUNDERS;
 use crate::overlay::{Id, ms};
-use gridbay_core::overlay::{IDLE, TICK};
+use gridbay_core::overlay::{ANCHORS, IDLE, TICK};
 use std::time::Duration;
 
 /// Until a node that nobody can tell its address knows so, and puts what it has.
@@ -41,8 +41,12 @@ impl World {
         let reach = if self.settings.local { 0 } else { ms(REACH) };
         let node = self.node(id);
         let mut book = Book::new(salt);
-        for founder in (0..FOUNDERS as Id).filter(|f| *f != id) {
-            book.keep(founder, now);
+        let (founds, first) = (node.founder, salt as usize % FOUNDERS);
+        for founder in (0..FOUNDERS).filter(|f| *f != id as usize) {
+            match founds || (founder + first) % FOUNDERS < ANCHORS {
+                true => book.keep(founder as Id, now),
+                false => book.learn(founder as Id, now),
+            }
         }
         node.known.iter().for_each(|peer| book.learn(*peer, now));
         node.book = book;
