@@ -3,9 +3,9 @@
 //! 1. A validator's node stays connected to all others.
 //! 2. Any other stays connected to [`ANCHORS`], drawn by lot, and the others rest: its entries
 //!    reach all validators through any of them, and word of blocks comes from every peer. One that
-//!    has been away for [`AWAY`] makes room for the next, and each [`TERM`] the one that was drawn
+//!    has been `AWAY` too long makes room for the next, and each `TERM` the one that was drawn
 //!    first does: none keeps silent to us for ever, and in time the round trips to all are known.
-//! 3. While entries of our own are under way, that is for [`ACTIVE`] after the last was sent, none
+//! 3. While entries of our own are under way, that is `ACTIVE` long after the last was sent, none
 //!    rests: a validator acknowledges an entry to the nodes that sent it. What waits is sent to
 //!    each that comes (`gridbay_host`, entries, step 5).
 //! 4. Those that the owner's settings name never rest.
