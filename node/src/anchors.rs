@@ -41,19 +41,15 @@ impl Anchors {
     /// Steps 2 to 4 for validators that are kept, for as long as the node runs.
     pub(crate) async fn attend(self, net: OverlayHandle, validators: Vec<PeerId>) {
         let mut lot = Lot::new(validators, Instant::now());
-        let (mut called, mut said) = (None, None);
+        let mut called = None;
         loop {
             let now = Instant::now();
             let active = called.is_some_and(|at: Instant| now.duration_since(at) < ACTIVE);
             let peers = net.peers();
             lot.look(now, |peer| peers.iter().any(|info| info.peer == *peer));
-            let resting = lot.resting(active);
-            if said.as_ref() != Some(&resting) {
-                match net.rest(resting.clone()) {
-                    Ok(()) => said = Some(resting),
-                    // At the next look it is tried again.
-                    Err(error) => tracing::debug!(%error, "the validators that rest stay as is"),
-                }
+            if let Err(error) = net.rest(lot.resting(active)) {
+                // At the next look it is tried again.
+                tracing::debug!(%error, "the validators that rest stay as they are");
             }
             tokio::select! {
                 () = self.0.notified() => called = Some(Instant::now()),
@@ -63,7 +59,7 @@ impl Anchors {
     }
 }
 
-/// Who is drawn.
+/// The order in which validators are drawn.
 #[derive(Debug)]
 struct Lot {
     /// All, the drawn ones first; whoever is drawn no longer goes to the end.
@@ -89,7 +85,7 @@ impl Lot {
         self.order.iter().take(ANCHORS)
     }
 
-    /// Who rests now; none while entries are under way.
+    /// The validators that rest now; none while entries are under way.
     fn resting(&self, active: bool) -> BTreeSet<PeerId> {
         let drawn = if active { self.order.len() } else { ANCHORS };
         self.order.iter().skip(drawn).copied().collect()

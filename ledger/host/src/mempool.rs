@@ -234,20 +234,6 @@ impl Mempool {
         self.insert(state.height(), house, entry, source, ready)?;
         Ok(ready)
     }
-    /// Whether entries of our own users wait, ready or not.
-    pub(crate) fn has_own(&self) -> bool {
-        self.entries
-            .values()
-            .any(|pooled| pooled.source == Source::Own)
-    }
-    /// The ready entries of our own users.
-    pub(crate) fn own(&self) -> impl Iterator<Item = &Arc<Authentic>> {
-        let own = |pooled: &&Pooled| pooled.source == Source::Own && pooled.ready.is_some();
-        self.entries
-            .values()
-            .filter(own)
-            .map(|pooled| &pooled.entry)
-    }
     /// Keeps an entry that the ledger admits, or may admit later, at the tip `height`.
     fn insert(
         &mut self,

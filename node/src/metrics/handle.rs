@@ -78,7 +78,7 @@ impl NodeBackend {
         }
     }
 
-    /// How many of these nodes are connected, or this one.
+    /// How many of these nodes are connected, rest, or are this one.
     pub(crate) fn reached(&self, nodes: &[PublicKey]) -> usize {
         let peers = self.parts.overlay.peers();
         let keys = peers.iter().filter_map(|peer| key_of_peer_id(&peer.peer));

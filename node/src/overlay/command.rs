@@ -1,5 +1,6 @@
 //! The commands that a handle sends to the overlay's task.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use gridbay_protocol::node_record::NodeRecord;
@@ -55,7 +56,7 @@ pub(crate) enum Command {
         peer: PeerId,
     },
     Rest {
-        peers: Vec<PeerId>,
+        peers: BTreeSet<PeerId>,
     },
     Dial {
         peer: PeerId,

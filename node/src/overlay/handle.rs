@@ -147,9 +147,13 @@ impl OverlayHandle {
     /// Of the kept peers these rest from now on, and no others: they are dialled only where peers
     /// are lacking, and their connections may be given up. All else holds that holds for kept ones.
     pub fn rest(&self, peers: BTreeSet<PeerId>) -> Result<(), OverlayError> {
-        let command = peers.iter().copied().collect();
-        self.submit(Command::Rest { peers: command })?;
-        *self.resting() = peers;
+        if *self.resting() != peers {
+            let command = Command::Rest {
+                peers: peers.clone(),
+            };
+            self.submit(command)?;
+            *self.resting() = peers;
+        }
         Ok(())
     }
 

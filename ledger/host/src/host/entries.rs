@@ -144,7 +144,10 @@ impl Host {
             .extend(waiting.map(|entry| entry.signed().clone()));
     }
     /// Step 5, for a peer that has come.
-    fn repeat_own_to(&mut self, peer: Peer, validator: ValidatorId) {
+    pub(super) fn repeat_own(&mut self, peer: Peer) {
+        let Some(validator) = self.validator_of(&peer).filter(|_| !self.votes()) else {
+            return;
+        };
         let unpromised = |entry: &&Arc<Authentic>| !self.receipts.has(&entry.id(), &validator);
         let mut own: Vec<_> = self.mempool.own().filter(unpromised).collect();
         own.sort_by_key(|entry| !matches!(entry.entry().body, EntryBody::Open(_)));
@@ -154,18 +157,15 @@ impl Host {
             self.send(peer, HostMessage::Entries(own));
         }
     }
-    pub(super) fn repeat_own(&mut self, peer: Peer) {
+    /// The validator whose node a peer is.
+    pub(super) fn validator_of(&self, peer: &Peer) -> Option<ValidatorId> {
         let mut members = self.state.validators().members().iter();
-        let validator = members.find(|member| *member.node.as_bytes() == peer);
-        if let Some(validator) = validator.map(|member| member.id)
-            && !self.votes()
-        {
-            self.repeat_own_to(peer, validator);
-        }
+        let of = members.find(|member| member.node.as_bytes() == peer);
+        of.map(|member| member.id)
     }
     /// Whether a peer is the node of a validator.
     pub(super) fn is_validators_node(&self, peer: &Peer) -> bool {
-        self.validators_nodes().any(|node| node == *peer)
+        self.validator_of(peer).is_some()
     }
     /// Transport keys of the validators' nodes.
     pub(super) fn validators_nodes(&self) -> impl Iterator<Item = Peer> {

@@ -149,10 +149,8 @@ impl Host {
     }
     /// Takes a validator's word for our own entries.
     pub(super) fn take_acknowledgement(&mut self, from: Peer, all: &Acknowledgement) {
-        let mut members = self.state.validators().members().iter();
-        let speaker = members.find(|member| *member.node.as_bytes() == from);
         // One that has just left the set is no offender.
-        let Some(validator) = speaker.map(|member| member.id) else {
+        let Some(validator) = self.validator_of(&from) else {
             return;
         };
         for entry in &all.entries {

@@ -52,6 +52,20 @@ impl Mempool {
         overdue.extend(self.tell(tip));
         overdue
     }
+    /// Whether entries of our own users wait, ready or not.
+    pub(crate) fn has_own(&self) -> bool {
+        self.entries
+            .values()
+            .any(|pooled| pooled.source == Source::Own)
+    }
+    /// The ready entries of our own users.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &Arc<Authentic>> {
+        let own = |pooled: &&Pooled| pooled.source == Source::Own && pooled.ready.is_some();
+        self.entries
+            .values()
+            .filter(own)
+            .map(|pooled| &pooled.entry)
+    }
     /// Those of our own users.
     fn own_overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
         let own = self.entries.values_mut().filter(|p| {

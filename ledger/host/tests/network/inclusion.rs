@@ -221,16 +221,22 @@ fn accounts_that_empty_one_another_keep_nobody_out_and_cost_no_round() {
     );
 }
 
-/// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its
-/// owner has promises of more than two thirds.
-fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<Receipt>) {
-    let mut world = World::new(4, 1, seed);
+/// A network whose proposers all leave out what member 1 sends, once it is at a height.
+pub(crate) fn censored(followers: usize, seed: u64, height: u64) -> World {
+    let mut world = World::new(4, followers, seed);
     let victim = world.account(1);
     let lie = censor(move |signed| signed.entry.account == victim);
     world.lie = Some((vec![0, 1, 2, 3], lie));
     world.lies_may_pass = true;
     world.boot_all();
-    assert!(world.run(60_000, |w| w.all_at(3 + seed % 4)));
+    assert!(world.run(60_000, |w| w.all_at(height)));
+    world
+}
+
+/// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its
+/// owner has promises of more than two thirds.
+fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<Receipt>) {
+    let mut world = censored(1, seed, 3 + seed % 4);
     let entry = world.transfer(1);
     let id = entry.id();
     world.input(4, HostInput::Submit(vec![Arc::clone(&entry)]));
@@ -372,13 +378,7 @@ fn a_word_counts_for_the_validator_whose_node_says_it_and_for_nobody_else() {
 
 #[test]
 fn a_validator_that_comes_later_promises_what_waits() {
-    let mut world = World::new(4, 1, 42);
-    let victim = world.account(1);
-    let lie = censor(move |signed| signed.entry.account == victim);
-    world.lie = Some((vec![0, 1, 2, 3], lie));
-    world.lies_may_pass = true;
-    world.boot_all();
-    assert!(world.run(60_000, |w| w.all_at(3)));
+    let mut world = censored(1, 42, 3);
     // The owner's node reaches one validator, which passes the entry on to the others.
     let far = |_, from, to, message: &HostMessage| {
         from == 4 && to > 0 && matches!(message, HostMessage::Entries(_))

@@ -3,7 +3,7 @@
 
 use crate::crowding::{ENDOWMENT, with_house};
 use crate::genesis::{peer, validator};
-use crate::inclusion::censor;
+use crate::inclusion::{censor, censored};
 use crate::mempool::{STRANGER, give, host, payment, signed};
 use crate::world::World;
 use gridbay_host::HostInput;
@@ -20,18 +20,6 @@ fn knows(world: &World, i: usize, id: &EntryId) -> bool {
     waiting.iter().any(|known| known.id() == *id)
 }
 
-/// A network whose proposers all leave out what member 1 sends.
-fn censored(seed: u64) -> World {
-    let mut world = World::new(4, 0, seed);
-    let victim = world.account(1);
-    let lie = censor(move |signed| signed.entry.account == victim);
-    world.lie = Some((vec![0, 1, 2, 3], lie));
-    world.lies_may_pass = true;
-    world.boot_all();
-    assert!(world.run(60_000, |w| w.all_at(3)));
-    world
-}
-
 /// A validator, number 3 as they think, tells all but number 3 of an entry of member 1.
 fn withhold(world: &mut World) -> EntryId {
     let entry = world.transfer(1);
@@ -45,7 +33,7 @@ fn withhold(world: &mut World) -> EntryId {
 
 #[test]
 fn what_one_block_left_out_is_told_to_all_before_anybody_insists_on_it() {
-    let mut world = censored(54);
+    let mut world = censored(0, 54, 3);
     let id = withhold(&mut world);
     let tip = world.tip(0);
     assert!(world.run(world.now + 20_000, |w| knows(w, 3, &id)));
@@ -55,7 +43,7 @@ fn what_one_block_left_out_is_told_to_all_before_anybody_insists_on_it() {
 
 #[test]
 fn who_votes_against_an_omission_sends_the_entry_along() {
-    let mut world = censored(55);
+    let mut world = censored(0, 55, 3);
     // An entry that is told reaches number 3 only if it goes along with a vote for no block.
     let refused = Rc::new(Cell::new(None));
     let last = Rc::clone(&refused);

@@ -17,7 +17,7 @@
 //! 5. Each pause is up to a quarter longer than its rule says, by a draw of the node's own: a
 //!    peer that many lost at the same moment is not called by all of them in step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ impl Entry {
     }
 
     /// Waits for the next attempt; the pause after it is twice as long.
-    fn pause(&mut self, now: Instant, excess: u32, longest: Duration) {
+    fn postpone(&mut self, now: Instant, excess: u32, longest: Duration) {
         self.due = Some(now + self.pause + self.pause * excess / 1024);
         self.pause = (self.pause * 2).min(longest);
     }
@@ -92,7 +92,7 @@ impl Dialer {
     }
 
     /// Of the kept peers these rest from now on, and no others. One that rested is due at once.
-    pub(crate) fn rest(&mut self, peers: &[PeerId], now: Instant) {
+    pub(crate) fn rest(&mut self, peers: &BTreeSet<PeerId>, now: Instant) {
         let first = self.first;
         for (peer, entry) in &mut self.entries {
             let rests = entry.kept && peers.contains(peer);
@@ -165,7 +165,7 @@ impl Dialer {
             if lasted >= STAYED {
                 entry.pause = first;
             }
-            entry.pause(now, excess, self.max);
+            entry.postpone(now, excess, self.max);
         }
     }
 
@@ -184,7 +184,7 @@ impl Dialer {
             self.entries.remove(peer);
             return;
         }
-        entry.pause(now, excess, self.max);
+        entry.postpone(now, excess, self.max);
     }
 
     /// By how many 1024ths the next pause is longer than its rule says: up to a quarter.
@@ -312,7 +312,7 @@ mod tests {
     fn a_kept_peer_that_rests_is_dialled_like_a_known_one_and_never_forgotten() {
         let (mut dialer, peer, address, start) = setup();
         assert!(dialer.keep(peer, address.clone(), start));
-        dialer.rest(&[peer, PeerId::random()], start);
+        dialer.rest(&[peer, PeerId::random()].into(), start);
         assert!(dialer.is_kept(&peer) && !dialer.is_sought(&peer));
         assert_eq!(dialer.next_due(), None);
         assert_eq!(dialer.take_due(start, 0), []);
@@ -325,7 +325,7 @@ mod tests {
             dialer.failed(&peer, start);
         }
         assert!(dialer.next_due().is_none() && dialer.is_kept(&peer));
-        dialer.rest(&[], start);
+        dialer.rest(&BTreeSet::new(), start);
         assert!(dialer.is_sought(&peer));
         assert_eq!(dialer.take_due(start, 0), [(peer, address)], "at once");
     }

@@ -1,5 +1,6 @@
 //! Dials: the peers that the node keeps connected, and those that it calls now.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use libp2p::{Multiaddr, PeerId};
@@ -41,7 +42,7 @@ impl Peers {
     }
 
     /// Of the kept peers these rest from now on, and no others: they may be given up.
-    pub(crate) fn rest(&mut self, peers: &[PeerId]) {
+    pub(crate) fn rest(&mut self, peers: &BTreeSet<PeerId>) {
         self.dialer.rest(peers, Instant::now());
     }
 
