@@ -3,7 +3,9 @@
 //!
 //! 1. A proposal counts if it is signed by the validator elected for its round; at most
 //!    [`limits::PROPOSALS_PER_ROUND`] different ones per round are followed.
-//! 2. A body is wanted if a proposal that counts names it; no other body is taken.
+//! 2. A body is wanted if a proposal that counts names it, of a round up to
+//!    [`limits::BODIES_AHEAD`] after the running one; no other body is taken. A liar could have a
+//!    block executed for each of its turns to come.
 //! 3. A body is executed once, when it arrives; its effects are kept for the decision.
 //! 4. When there is no room for another body, one that the ledger refuses goes first, then the one
 //!    whose latest proposal is farthest from the current round, so that a height with any number of
@@ -21,6 +23,7 @@ use crate::message::SignedProposal;
 use gridbay_ledger::{CheckedBlock, Delta, NamedBlock};
 use gridbay_protocol::ids::{BlockId, EntryId};
 use gridbay_protocol::stage::Authentic;
+use gridbay_protocol::vote::Proposal;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -137,6 +140,18 @@ impl Candidates {
         all.filter(|p| p.proposal.block == *block)
             .copied()
             .collect()
+    }
+    /// Whether a proposal names a block that is of use in round `current` or soon after.
+    pub(crate) fn is_near(&self, block: &BlockId, current: u32) -> bool {
+        let near = ..=current.saturating_add(limits::BODIES_AHEAD);
+        let mut near = self.proposals.range(near).flat_map(|(_, all)| all);
+        near.any(|p| p.proposal.block == *block)
+    }
+    /// The proposals that come near in round `current`.
+    pub(crate) fn coming_near(&self, current: u32) -> Vec<Proposal> {
+        let near = current..=current.saturating_add(limits::BODIES_AHEAD);
+        let near = self.proposals.range(near).flat_map(|(_, all)| all);
+        near.map(|signed| signed.proposal).collect()
     }
     /// The body of a block.
     pub(crate) fn get(&self, block: &BlockId) -> Option<&Candidate> {

@@ -19,6 +19,8 @@ pub type Peer = [u8; 32];
 struct Known {
     tip: u64,
     failures: u32,
+    /// It was asked, and may still answer.
+    owes: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +59,10 @@ impl Catchup {
             .get(peer)
             .is_some_and(|known| known.tip >= height)
     }
+    /// Whether a peer was asked for blocks and has not answered; it may take longer than we waited.
+    pub(crate) fn owes(&self, peer: &Peer) -> bool {
+        self.peers.get(peer).is_some_and(|known| known.owes)
+    }
     /// A peer is gone.
     pub(crate) fn gone(&mut self, peer: &Peer) {
         self.peers.remove(peer);
@@ -72,9 +78,15 @@ impl Catchup {
         if self.asked.is_some_and(|a| a.peer == *peer) {
             self.asked = None;
         }
-        if let Some(known) = self.peers.get_mut(peer)
-            && !good
-        {
+        if let Some(known) = self.peers.get_mut(peer) {
+            known.owes = false;
+        }
+        if !good {
+            self.failed(peer);
+        }
+    }
+    fn failed(&mut self, peer: &Peer) {
+        if let Some(known) = self.peers.get_mut(peer) {
             // It has to state its tip again before it is asked again.
             known.failures = known.failures.saturating_add(1);
             known.tip = 0;
@@ -121,10 +133,13 @@ impl Catchup {
             return None;
         }
         if let Some(silent) = self.asked.take() {
-            self.answered(&silent.peer, false);
+            self.failed(&silent.peer);
         }
         let (peer, _) = self.best(own)?;
         self.asked = Some(Asked { peer, at: now });
+        if let Some(known) = self.peers.get_mut(&peer) {
+            known.owes = true;
+        }
         Some(peer)
     }
 }

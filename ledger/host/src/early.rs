@@ -9,7 +9,8 @@
 //!    anybody else's. They consist of votes that travel on their own as well.
 //!
 //! A message that does not fit is dropped; repetition and catch-up make up for it. At most
-//! [`BODIES_WAITING`] bodies wait.
+//! [`BODIES_WAITING`] bodies wait, one of each signer, and only as its own node sent it: anybody
+//! could bring a body that fits the proposal and is of no use.
 
 use crate::catchup::Peer;
 use crate::limits;
@@ -53,25 +54,34 @@ impl Waiting {
         let signed = self.signed.values().map(Vec::len).sum::<usize>();
         signed + self.proofs.values().map(Vec::len).sum::<usize>()
     }
-    fn bodies(&self) -> usize {
-        let has = |(_, message): &&(Peer, HostMessage)| matches!(message, HostMessage::Proposal(o) if o.body.is_some());
-        self.signed.values().flatten().filter(has).count()
+    /// The signers whose bodies wait, once for each body.
+    fn bodies(&self) -> impl Iterator<Item = &ValidatorId> {
+        let has =
+            |message: &HostMessage| matches!(message, HostMessage::Proposal(o) if o.body.is_some());
+        let all = self.signed.iter();
+        let all = all.flat_map(|(signer, share)| share.iter().map(move |(_, one)| (signer, one)));
+        all.filter(move |(_, message)| has(message))
+            .map(|(signer, _)| signer)
     }
 }
 
 impl Early {
-    /// Keeps a message that `signer` signed for `height`, if there is room.
+    /// Keeps a message that `signer`, whose node is `home`, signed for `height`, if there is room.
     pub(crate) fn keep(
         &mut self,
         height: u64,
-        signer: ValidatorId,
+        (signer, home): (ValidatorId, Peer),
         from: Peer,
         mut message: HostMessage,
     ) {
-        if let Some(offered) = body(&mut message)
-            && self.by_height.values().map(Waiting::bodies).sum::<usize>() >= BODIES_WAITING
-        {
-            offered.body = None;
+        if let Some(offered) = body(&mut message) {
+            let all = || self.by_height.values().flat_map(Waiting::bodies);
+            if from != home
+                || all().any(|other| *other == signer)
+                || all().count() >= BODIES_WAITING
+            {
+                offered.body = None;
+            }
         }
         let waiting = self.by_height.entry(height).or_default();
         let share = waiting.signed.entry(signer).or_default();
@@ -125,13 +135,13 @@ mod tests {
         let mut early = Early::default();
         let (liar, honest) = (ValidatorId([1; 32]), ValidatorId([2; 32]));
         for i in 0..10_000 {
-            early.keep(7, liar, [(i % 200) as u8; 32], message(i));
+            early.keep(7, (liar, [1; 32]), [(i % 200) as u8; 32], message(i));
         }
-        early.keep(7, honest, [1; 32], message(1));
-        early.keep(7, honest, [3; 32], message(1));
+        early.keep(7, (honest, [3; 32]), [1; 32], message(1));
+        early.keep(7, (honest, [3; 32]), [3; 32], message(1));
         assert_eq!(early.signers(7), [liar, honest]);
         assert_eq!(early.len(), limits::EARLY_PER_SIGNER + 1);
-        early.keep(8, liar, [1; 32], message(1));
+        early.keep(8, (liar, [1; 32]), [1; 32], message(1));
         let taken = early.take(8);
         assert_eq!(taken, [([1; 32], message(1))], "those for 7 are dropped");
         assert_eq!(early.len(), 0);
@@ -143,7 +153,7 @@ mod tests {
         for i in 0..1_000 {
             early.keep_proof(7, [1; 32], message(i));
         }
-        early.keep(7, ValidatorId([2; 32]), [2; 32], message(5));
+        early.keep(7, (ValidatorId([2; 32]), [2; 32]), [2; 32], message(5));
         let taken = early.take(7);
         assert_eq!(taken.len(), limits::EARLY_PROOFS + 1);
         assert_eq!(taken[0], ([2; 32], message(5)));

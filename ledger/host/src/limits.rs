@@ -23,6 +23,10 @@ pub const SYNC_BLOCKS: usize = 128;
 pub const BATCH_ENTRIES: usize = 128;
 /// Bytes of a batch of entries.
 pub const BATCH_BYTES: usize = BATCH_ENTRIES * (ENTRY_BYTES + 512);
+/// Bytes of the entries in a message of a node that does not vote, where one entry is not longer: a
+/// frame of so many needs no place of those that the overlay keeps for large ones, and which anybody
+/// can take for a while.
+pub const MEMBERS_BATCH_BYTES: usize = 15 * 1024;
 /// Messages for one of the next two heights that one validator signed and that wait until it
 /// starts: its two votes and a proposal in each of some twenty rounds.
 pub const EARLY_PER_SIGNER: usize = 64;
@@ -39,6 +43,9 @@ pub const BODIES_BYTES: usize = 8 * BLOCK_BYTES;
 pub const PROPOSALS_PER_ROUND: usize = 2;
 /// Rounds ahead of the current one from which proposals are taken; the consensus core's own bound.
 pub const ROUNDS_AHEAD: u32 = 10;
+/// Rounds ahead of the running one whose blocks are taken and executed: others may have begun the
+/// next one a moment before.
+pub const BODIES_AHEAD: u32 = 1;
 /// Peers whose tips are remembered.
 pub const PEERS: usize = 1_024;
 /// Entries in the mempool.

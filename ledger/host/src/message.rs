@@ -221,6 +221,15 @@ pub enum Class {
     Words,
 }
 
+/// Messages that take long to parse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Large {
+    /// The body of a block, with a proposal or alone.
+    Body,
+    /// Decided blocks.
+    Blocks,
+}
+
 /// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
@@ -247,6 +256,22 @@ impl HostMessage {
             Some(b"proposal" | b"body") => Class::Bodies,
             Some(b"entries" | b"receipts" | b"acknowledged") => Class::Entries,
             _ => Class::Words,
+        }
+    }
+    /// Whether bytes claim to be a large message, of the kinds that have a use for some peers only.
+    pub(crate) fn claims_large(bytes: &[u8]) -> Option<Large> {
+        match kind(bytes)? {
+            b"proposal" | b"body" => Some(Large::Body),
+            b"sync_response" => Some(Large::Blocks),
+            _ => None,
+        }
+    }
+    /// The same of a message.
+    pub(crate) fn large(&self) -> Option<Large> {
+        match self {
+            HostMessage::Proposal(_) | HostMessage::Body(_) => Some(Large::Body),
+            HostMessage::SyncResponse(_) => Some(Large::Blocks),
+            _ => None,
         }
     }
     /// Whether bytes claim to be what validators need to decide the running height: such messages

@@ -3,13 +3,19 @@
 //! 1. An entry is watched from its submission until [`limits::RECEIPT_HEIGHTS`] after its last
 //!    height, so that a broken promise can still be shown when the time for it is over.
 //! 2. Of each validator, the promise with the lowest height is kept: the earliest binds most.
-//! 3. A full memory forgets the entry whose time ends first.
+//! 3. A full memory forgets the entry whose time ends first, and an opening only if it holds
+//!    nothing else: the receipts of an opening are what its bid's deposit is saved with.
 
 use crate::limits;
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{EntryId, ValidatorId};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
+use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::validator::ValidatorSet;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// When the time of an entry ends, openings last.
+type End = (bool, u64, EntryId);
 
 #[derive(Clone, Debug, Default)]
 struct Watched {
@@ -23,22 +29,27 @@ struct Watched {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Receipts {
     entries: BTreeMap<EntryId, Watched>,
-    by_age: BTreeSet<(u64, EntryId)>,
+    by_end: BTreeSet<End>,
 }
 
 impl Receipts {
     /// Watches an own entry; true if it was not watched before.
-    pub(crate) fn watch(&mut self, entry: EntryId, valid_until: u64) -> bool {
+    pub(crate) fn watch(&mut self, entry: &Authentic) -> bool {
+        let (id, entry) = (entry.id(), entry.entry());
+        let opens = matches!(entry.body, EntryBody::Open(_));
+        self.watch_until(id, entry.valid_until, opens)
+    }
+    fn watch_until(&mut self, entry: EntryId, valid_until: u64, opens: bool) -> bool {
         if self.entries.contains_key(&entry) {
             return false;
         }
         if self.entries.len() >= limits::RECEIPTS
-            && let Some((_, oldest)) = self.by_age.pop_first()
+            && let Some((.., oldest)) = self.by_end.pop_first()
         {
             self.entries.remove(&oldest);
         }
         let until = valid_until.saturating_add(limits::RECEIPT_HEIGHTS);
-        self.by_age.insert((until, entry));
+        self.by_end.insert((opens, until, entry));
         self.entries.insert(entry, Watched::default());
         true
     }
@@ -101,12 +112,13 @@ impl Receipts {
     }
     /// Forgets the entries whose time is over at a tip.
     pub(crate) fn forget(&mut self, tip: u64) {
-        while let Some((until, entry)) = self.by_age.first().copied() {
-            if until >= tip {
-                return;
+        for opens in [false, true] {
+            let over = (opens, 0, EntryId::default())..(opens, tip, EntryId::default());
+            let over: Vec<End> = self.by_end.range(over).copied().collect();
+            for end in over {
+                self.by_end.remove(&end);
+                self.entries.remove(&end.2);
             }
-            self.by_age.pop_first();
-            self.entries.remove(&entry);
         }
     }
 }
@@ -151,7 +163,8 @@ mod tests {
     fn a_quorum_is_told_once_and_the_earliest_promise_counts() {
         let (mut receipts, set) = (Receipts::default(), set());
         assert!(!receipts.add(receipt(id(1), 0, 5), &set), "not ours");
-        assert!(receipts.watch(id(1), 10) && !receipts.watch(id(1), 10));
+        assert!(receipts.watch_until(id(1), 10, true));
+        assert!(!receipts.watch_until(id(1), 10, true));
         assert!(!receipts.add(receipt(id(1), 0, 5), &set));
         assert!(!receipts.add(receipt(id(1), 1, 5), &set));
         assert!(!receipts.add(receipt(id(1), 1, 6), &set), "no later one");
@@ -167,7 +180,7 @@ mod tests {
         let (mut receipts, set) = (Receipts::default(), set());
         let word = |member, height| receipt(id(1), member, height).receipt;
         assert!(!receipts.hear(word(0, 5), &set), "not ours");
-        receipts.watch(id(1), 10);
+        receipts.watch_until(id(1), 10, true);
         assert!(!receipts.hear(word(0, 5), &set));
         assert!(!receipts.hear(word(0, 4), &set), "the same again");
         assert!(!receipts.add(receipt(id(1), 1, 5), &set));
@@ -183,7 +196,7 @@ mod tests {
     fn what_is_over_is_forgotten_and_the_memory_is_bounded() {
         let mut receipts = Receipts::default();
         for n in 0..limits::RECEIPTS + 10 {
-            receipts.watch(id(n), n as u64);
+            receipts.watch_until(id(n), n as u64, false);
         }
         assert_eq!(receipts.entries.len(), limits::RECEIPTS);
         assert!(!receipts.wants(&receipt(id(9), 0, 1).receipt));
@@ -192,6 +205,25 @@ mod tests {
         assert!(receipts.wants(&receipt(id(10), 0, 1).receipt));
         receipts.forget(11 + limits::RECEIPT_HEIGHTS);
         assert!(!receipts.wants(&receipt(id(10), 0, 1).receipt));
-        assert_eq!(receipts.entries.len(), receipts.by_age.len());
+        assert_eq!(receipts.entries.len(), receipts.by_end.len());
+    }
+
+    #[test]
+    fn a_flood_of_other_entries_takes_no_openings_receipts() {
+        let mut receipts = Receipts::default();
+        receipts.watch_until(id(0), 5, true);
+        for n in 1..limits::RECEIPTS * 2 {
+            receipts.watch_until(id(n), 40, false);
+        }
+        assert_eq!(receipts.entries.len(), limits::RECEIPTS);
+        assert!(receipts.wants(&receipt(id(0), 0, 1).receipt));
+        receipts.forget(5 + limits::RECEIPT_HEIGHTS + 1);
+        assert!(!receipts.wants(&receipt(id(0), 0, 1).receipt));
+        assert_eq!(receipts.entries.len(), limits::RECEIPTS - 1);
+        for n in 0..limits::RECEIPTS * 2 {
+            receipts.watch_until(id(n), 40, true);
+        }
+        assert_eq!(receipts.entries.len(), limits::RECEIPTS, "bounded as well");
+        assert_eq!(receipts.entries.len(), receipts.by_end.len());
     }
 }

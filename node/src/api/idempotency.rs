@@ -5,7 +5,8 @@
 //! 2. While it runs, the same key is answered with `conflict`; afterwards with the stored answer
 //!    and the header `idempotency-replayed: true`.
 //! 3. The same key with another request is refused. A fault of the node (5xx) is forgotten, so that
-//!    trying again tries again; so is an answer of which a part is one ([`Passing`]).
+//!    trying again tries again; so is what is refused as things are (403, 429), which may change,
+//!    and an answer of which a part is one of these ([`Passing`]).
 //! 4. What a reader may ask with a `POST` changes nothing, and is answered anew each time.
 //!
 //! Keys are kept in memory, as many as [`answers`] says. State that must survive a restart is
@@ -49,7 +50,11 @@ impl Passing {
 
 /// Whether a status tells a fault of the moment: the same request has a chance later.
 pub(crate) fn passes(status: StatusCode) -> bool {
-    status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS
+    status.is_server_error()
+        || matches!(
+            status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::FORBIDDEN
+        )
 }
 
 /// The middleware.

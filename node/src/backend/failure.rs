@@ -39,8 +39,12 @@ pub(crate) fn refused(why: Refused) -> ApiError {
         RefusedKind::NotReady | RefusedKind::Forbidden => ErrorCode::Refused,
         RefusedKind::Busy => ErrorCode::Busy,
     };
-    let reason = serde_json::json!({ "reason": why.word });
-    ApiError::new(code, why.reason, why.hint).with_details(reason)
+    let mut details = serde_json::json!({ "reason": why.word });
+    if code == ErrorCode::Busy {
+        details["done"] = false.into();
+        details["retry_after_s"] = 1.into();
+    }
+    ApiError::new(code, why.reason, why.hint).with_details(details)
 }
 
 /// A request out of range.
@@ -110,10 +114,15 @@ mod tests {
                 reason: "r".into(),
                 hint: "h".into(),
             };
-            let reason = serde_json::json!({"reason": "w"});
+            let details = match code {
+                ErrorCode::Busy => serde_json::json!({
+                    "reason": "w", "done": false, "retry_after_s": 1,
+                }),
+                _ => serde_json::json!({"reason": "w"}),
+            };
             assert_eq!(
                 refused(why),
-                ApiError::new(code, "r", "h").with_details(reason)
+                ApiError::new(code, "r", "h").with_details(details)
             );
         }
         assert_eq!(gone(BodyGone::Stopped).code, ErrorCode::Unreachable);

@@ -1,7 +1,8 @@
 //! The messages that wait for the core thread, and the order in which it takes them.
 //!
 //! 1. *Own*: commands, questions, results of tasks, connections that come and go. First come, first
-//!    served, before all else: each that asks waits for its answer, so they are few.
+//!    served, and by turns with the messages of peers, if any wait: users who ask much, such as
+//!    readers of long histories, do not keep a vote waiting.
 //! 2. *Urgent*: what validators' nodes say about the running height. A vote that waited for the
 //!    check of some hundred entries would delay everybody's block.
 //! 3. *Validators*: other messages, requests and adverts of their nodes.
@@ -160,14 +161,30 @@ struct Places {
     others: Turns,
     /// Messages of peers that were taken.
     taken: u64,
+    /// Whether the last one that was taken is the node's own.
+    own_had_turn: bool,
     closed: bool,
 }
 
 impl Places {
     fn pop(&mut self) -> Option<Message> {
-        if let Some(message) = self.own.pop_front() {
+        let of_peer = |places: &mut Self| {
+            let message = places.pop_of_peers()?;
+            places.own_had_turn = false;
+            Some(message)
+        };
+        if self.own_had_turn
+            && let Some(message) = of_peer(self)
+        {
             return Some(message);
         }
+        if let Some(message) = self.own.pop_front() {
+            self.own_had_turn = true;
+            return Some(message);
+        }
+        of_peer(self)
+    }
+    fn pop_of_peers(&mut self) -> Option<Message> {
         self.taken += 1;
         let (urgent, validators, others) =
             (&mut self.urgent, &mut self.validators, &mut self.others);
@@ -344,6 +361,17 @@ mod tests {
         assert_eq!(order[1..9], [v, v, v, v, v, v, v, 9]);
         assert_eq!(order.iter().filter(|from| **from == 9).count(), 3);
         assert_eq!(order.len(), 24);
+    }
+
+    #[test]
+    fn a_flood_of_own_questions_delays_a_peers_message_by_one() {
+        let (sender, receiver) = made();
+        for _ in 0..10 {
+            assert!(matches!(sender.try_send(Message::Troubles), Sent::Kept));
+        }
+        sends(&sender, VALIDATOR, 3, 10);
+        let v = VALIDATOR;
+        assert_eq!(taken(&receiver), [0, v, 0, v, 0, v, 0, 0, 0, 0, 0, 0, 0]);
     }
 
     #[test]

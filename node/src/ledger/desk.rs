@@ -13,16 +13,17 @@
 use crate::api::limits::BLOCK_WAIT;
 use crate::api::{Answer, ApiError, ErrorCode};
 use crate::backend::failure::{disk, gone, internal, no_account, refused, unknown_account, usage};
-use crate::body::BodyHandle;
+use crate::body::{BodyGone, BodyHandle};
 use crate::market::spendable;
 use crate::store::transfers::{Transfer, TransferKey, TransferStore};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_core::{Core, ENTRY_HEIGHTS};
 use gridbay_ledger::State;
+use gridbay_protocol::codec;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, NetworkId};
-use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32, NetworkId};
+use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::stage::{Authentic, Malformed};
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
@@ -217,12 +218,12 @@ impl Inner {
                 let decided = decided.filter(|(is_decided, _)| *is_decided);
                 decided.map(|(_, (key, ..))| key).collect::<Vec<_>>()
             });
-            let decided = decided.await.map_err(gone)?;
+            let decided = decided.await.map_err(not_taken)?;
             decided.iter().for_each(|key| self.store.decided(key));
             if decided.is_empty() {
                 match timeout_at(deadline, heights.changed()).await {
                     Ok(Ok(())) => {}
-                    Ok(Err(_)) => return Err(gone(crate::body::BodyGone::Stopped)),
+                    Ok(Err(_)) => return Err(gone(BodyGone::Stopped)),
                     Err(_) => return Err(crowded()),
                 }
             }
@@ -232,10 +233,12 @@ impl Inner {
     async fn serve(&self, batch: Vec<Waiting>) {
         let wanted: Vec<(AccountId, Credits)> =
             batch.iter().map(|w| (w.wish.to, w.wish.amount)).collect();
-        let waiting = self.store.waiting();
-        let looked = self.body.query(move |core| look(core, &wanted, &waiting));
+        let (waiting, key) = (self.store.waiting(), self.secret.public());
+        let looked = self
+            .body
+            .query(move |core| look(core, key, &wanted, &waiting));
         let looked = looked.await;
-        let look = match looked.map_err(gone).and_then(|look| look) {
+        let look = match looked.map_err(not_taken).and_then(|look| look) {
             Ok(look) => look,
             Err(error) => return batch.into_iter().for_each(|w| tell(w, Err(error.clone()))),
         };
@@ -248,13 +251,13 @@ impl Inner {
             true => Ok(Vec::new()),
             false => self.submit(entries.clone()).await,
         };
-        let mut made: BTreeMap<TransferKey, Answer<SignedEntry>> = BTreeMap::new();
+        let (mut made, mut not_sent) = (BTreeMap::new(), Vec::new());
         for (n, (key, entry)) in keys.into_iter().zip(&entries).enumerate() {
             let sent = match &reply {
                 Ok(replies) => match replies.get(n).cloned().flatten() {
                     None => Ok(entry.signed().clone()),
                     Some(error) => {
-                        self.not_sent(&key);
+                        not_sent.push(key);
                         Err(error)
                     }
                 },
@@ -263,6 +266,7 @@ impl Inner {
             };
             made.insert(key, sent);
         }
+        self.free(not_sent).await;
         for waiting in batch {
             let key = &waiting.wish.key;
             let kept = || self.store.get(key).map(Ok);
@@ -322,8 +326,11 @@ impl Inner {
     /// Sends entries; the answer has for each in order why it was not sent, if it was not.
     async fn submit(&self, entries: Vec<Arc<Authentic>>) -> Answer<Vec<Option<ApiError>>> {
         let all = entries.len();
-        let reply = self.body.command(Command::Send(entries)).await;
-        match reply.map_err(gone)? {
+        let reply = match self.body.command(Command::Send(entries)).await {
+            Err(BodyGone::Busy) => return Ok(vec![Some(crowded()); all]),
+            reply => reply.map_err(gone)?,
+        };
+        match reply {
             Reply::Sent(replies) => Ok(replies
                 .into_iter()
                 .map(|refusal| refusal.map(refused))
@@ -336,10 +343,15 @@ impl Inner {
         }
     }
 
-    /// Frees the key of an entry that was not sent.
-    fn not_sent(&self, key: &TransferKey) {
-        if let Err(error) = self.store.forget(key) {
-            tracing::warn!(%error, "a refused transfer stays kept");
+    /// Frees the keys of entries that were not sent.
+    async fn free(&self, keys: Vec<TransferKey>) {
+        if keys.is_empty() {
+            return;
+        }
+        let store = self.store.clone();
+        let freed = tokio::task::spawn_blocking(move || store.forget(&keys)).await;
+        if let Ok(Err(error)) = freed {
+            tracing::warn!(%error, "refused transfers stay kept");
         }
     }
 }
@@ -356,19 +368,39 @@ fn decided(core: &Core, waiting: &[(TransferKey, EntryId, Credits)]) -> Vec<bool
     heights.map(|height| height.is_some()).collect()
 }
 
+/// The bytes of a transfer's entry that count against its account's budget, at the most.
+fn most_bytes(network: NetworkId, account: AccountId, key: PublicKey) -> u64 {
+    let entry = Entry {
+        network,
+        account,
+        key,
+        valid_until: u64::MAX,
+        body: EntryBody::Transfer {
+            to: account,
+            amount: Credits::MAX,
+            memo: Hash32::default(),
+        },
+    };
+    codec::encode(&entry).len() as u64
+}
+
 /// A transfer that the ledger might accept only later is refused at once: a user would wait for
 /// nothing. Those of a batch are paid from one balance and count against one budget of entries, and
 /// so are and do those that wait for a block.
 fn look(
     core: &Core,
+    key: PublicKey,
     wanted: &[(AccountId, Credits)],
     waiting: &[(TransferKey, EntryId, Credits)],
 ) -> Answer<Look> {
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;
     let mut free = spendable(state, &account);
-    let budget = state.entry_budget(&account).entries;
-    let mut left = budget.saturating_sub(state.spent(&account).entries);
+    let (budget, spending) = (state.entry_budget(&account), state.spent(&account));
+    let bytes = budget.bytes.saturating_sub(spending.bytes);
+    let fit = bytes / most_bytes(state.network(), account, key);
+    let left = budget.entries.saturating_sub(spending.entries);
+    let mut left = left.min(u32::try_from(fit).unwrap_or(u32::MAX));
     let moved = decided(core, waiting).into_iter().zip(waiting);
     for (_, (.., amount)) in moved.filter(|(is_decided, _)| !is_decided) {
         free = free.saturating_sub(*amount);
@@ -379,7 +411,7 @@ fn look(
             return Some(unknown_account(to));
         }
         if left == 0 {
-            return Some(spent(state, budget));
+            return Some(spent(state));
         }
         match free.checked_sub(*amount) {
             None => Some(too_little(free, *amount)),
@@ -405,6 +437,14 @@ fn too_little(free: Credits, amount: Credits) -> ApiError {
     )
 }
 
+/// The core did not take a message of before anything was sent.
+fn not_taken(error: BodyGone) -> ApiError {
+    match error {
+        BodyGone::Busy => crowded(),
+        _ => gone(error),
+    }
+}
+
 fn crowded() -> ApiError {
     ApiError::new(
         ErrorCode::Busy,
@@ -414,15 +454,15 @@ fn crowded() -> ApiError {
     .again_after(1)
 }
 
-/// The account has no more entries left in this epoch.
-fn spent(state: &State, budget: u32) -> ApiError {
+/// The account has no more entries, or bytes of them, left in this epoch.
+fn spent(state: &State) -> ApiError {
     let heights = state.until_next_epoch();
     let ms = heights.saturating_mul(state.policy().block_interval_ms);
     ApiError::new(
         ErrorCode::TooMany,
         format!(
-            "all {budget} entries that this account may put into the ledger up to height {} are \
-             there or on their way",
+            "all entries that this account may put into the ledger up to height {} are there or on \
+             their way",
             state.height() + heights
         ),
         "try again when Retry-After says so; gridbay ledger balance shows what is left",

@@ -246,7 +246,7 @@ defaults! {
         pub outbound_requests: usize = 2048,
         /// One-way messages to one peer that it has not confirmed. Consensus sends a peer about ten
         /// per height; the rest is for bursts of entries.
-        pub direct_per_peer: usize = 128,
+        pub direct_per_peer: usize = 168,
         /// Their bytes; a message larger than that is sent alone.
         pub direct_bytes_per_peer: usize = 8 << 20,
         /// The same bytes over all peers that are not kept.

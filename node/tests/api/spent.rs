@@ -11,21 +11,57 @@ use gridbay_protocol::limits::EPOCH_HEIGHTS;
 
 /// Entries of an account in an epoch: the fewest that founders may choose.
 const FEW: u32 = 64;
+/// Bytes of them, the fewest.
+const BYTES: u64 = 65_536;
+
+/// A node whose account has a budget.
+async fn with_budget(budget: EntryBudget) -> Served {
+    let (member, user) = (budget, budget);
+    let settings = Settings {
+        entries: EntryBudgets { member, user },
+        ..Settings::default()
+    };
+    Served::with(&[], settings, Router::new()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn transfers_beyond_the_bytes_of_the_budget_are_refused_with_a_time_as_well() {
+    let at = with_budget(EntryBudget {
+        entries: 100 * FEW,
+        bytes: BYTES,
+    })
+    .await;
+    let to = at.world.genesis.account(&at.world.genesis.members[1]);
+    let amount = credits("0.001");
+    let one = TransferRequest {
+        to,
+        amount,
+        memo: None,
+    };
+    let request = TransfersRequest {
+        transfers: vec![one; 400],
+    };
+    let sent = at
+        .client()
+        .post("/ledger/transfers", &request, Some("bytes-0001"));
+    let outcomes: Vec<TransferOutcome> = sent.await.unwrap();
+    let spent: Balance = at.client().get("/ledger/balance").await.unwrap();
+    let refused = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
+    assert!(refused.clone().count() > 0 && spent.entries.spent < 100 * FEW);
+    for error in refused {
+        assert_eq!(error.code, ErrorCode::TooMany, "{error}");
+        assert_eq!(error.details["done"], false);
+    }
+    at.stop().await;
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn transfers_beyond_the_budget_are_refused_before_they_are_signed_and_told_when_to_come() {
-    let few = EntryBudget {
+    let at = with_budget(EntryBudget {
         entries: FEW,
         bytes: 1 << 20,
-    };
-    let settings = Settings {
-        entries: EntryBudgets {
-            member: few,
-            user: few,
-        },
-        ..Settings::default()
-    };
-    let at = Served::with(&[], settings, Router::new()).await;
+    })
+    .await;
     let to = at.world.genesis.account(&at.world.genesis.members[1]);
     let one = TransferRequest {
         to,

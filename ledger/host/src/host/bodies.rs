@@ -72,6 +72,9 @@ impl Host {
             self.blame(Offence::Unasked);
             return Ok(());
         }
+        if !self.candidates.is_near(&id, self.round().unwrap_or(0)) {
+            return Ok(());
+        }
         let bytes = block.encode().len();
         if !self.makes_room(&id, bytes) {
             return Ok(());
@@ -187,6 +190,16 @@ impl Host {
                 && self.missing_told.insert(*id)
             {
                 self.relay.push(entry.signed().clone());
+            }
+        }
+    }
+    /// The blocks of proposals that came before their round was near are wanted now.
+    pub(super) fn want_coming(&mut self, round: u32) {
+        for proposal in self.candidates.coming_near(round) {
+            if let Some(member) = self.state.validators().get(&proposal.validator) {
+                let holder = *member.node.as_bytes();
+                self.candidates
+                    .want(proposal.block, holder, self.now.mono_ms);
             }
         }
     }

@@ -8,9 +8,11 @@
 //!    entry that only waits costs its sender nothing, and passing it on would cost everybody. Only
 //!    validators have many entries checked for nothing (see `checks`).
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
-//! 5. A node that does not vote may be connected to few validators. One that comes gets a message
-//!    of the ready entries of ours that it has not promised, openings first: its promise goes to
-//!    those that sent them.
+//!    A node that does not vote sends small messages: whatever others have a validator read, there
+//!    is room for those ([`limits::MEMBERS_BATCH_BYTES`]).
+//! 5. A node that does not vote may be connected to few validators. One that comes gets the ready
+//!    entries of ours that it has not promised, openings first: its promise goes to those that sent
+//!    them.
 //! 6. A validator whose height does not move on repeats its first waiting entries with its votes:
 //!    others who never heard of them see no work, and start the height at the heartbeat only.
 
@@ -20,6 +22,7 @@ use crate::limits;
 use crate::mempool::{MempoolRefusal, Source};
 use crate::message::HostMessage;
 use crate::stages::Stage;
+use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::stage::{Authentic, WellFormed};
@@ -43,7 +46,7 @@ impl Host {
             .add(&self.state, Arc::clone(&entry), Source::Own)
         {
             Ok(_) => {
-                self.receipts.watch(id, entry.entry().valid_until);
+                self.receipts.watch(&entry);
                 self.relay.push(entry.signed().clone());
                 self.effects.push(HostEffect::EntryAdmitted { entry: id });
                 self.promise(&id);
@@ -52,7 +55,7 @@ impl Host {
                 let known = matches!(refusal, MempoolRefusal::Known(_));
                 // An own entry from before a restart: the validators that acknowledged it then
                 // answer again.
-                if known && self.receipts.watch(id, entry.entry().valid_until) {
+                if known && self.receipts.watch(&entry) {
                     self.relay.push(entry.signed().clone());
                     self.keep_own(&id);
                 }
@@ -153,8 +156,8 @@ impl Host {
         own.sort_by_key(|entry| !matches!(entry.entry().body, EntryBody::Open(_)));
         own.truncate(limits::BATCH_ENTRIES);
         let own: Vec<SignedEntry> = own.iter().map(|entry| entry.signed().clone()).collect();
-        if !own.is_empty() {
-            self.send(peer, HostMessage::Entries(own));
+        for batch in self.batches(own) {
+            self.send(peer, HostMessage::Entries(batch));
         }
     }
     /// The validator whose node a peer is.
@@ -175,8 +178,28 @@ impl Host {
     /// Sends what is to be relayed, in batches.
     pub(super) fn flush_relay(&mut self) {
         let relay = std::mem::take(&mut self.relay);
-        for batch in relay.chunks(limits::BATCH_ENTRIES) {
-            self.broadcast(HostMessage::Entries(batch.to_vec()));
+        for batch in self.batches(relay) {
+            self.broadcast(HostMessage::Entries(batch));
         }
+    }
+    /// Entries by the messages in which they are sent, in order.
+    fn batches(&self, entries: Vec<SignedEntry>) -> Vec<Vec<SignedEntry>> {
+        if self.votes() {
+            let full = entries.chunks(limits::BATCH_ENTRIES);
+            return full.map(<[SignedEntry]>::to_vec).collect();
+        }
+        let (mut batches, mut bytes) = (Vec::<Vec<SignedEntry>>::new(), 0);
+        for entry in entries {
+            let size = codec::encode(&entry).len();
+            bytes += size;
+            match batches.last_mut() {
+                Some(batch) if bytes <= limits::MEMBERS_BATCH_BYTES => batch.push(entry),
+                _ => {
+                    bytes = size;
+                    batches.push(vec![entry]);
+                }
+            }
+        }
+        batches
     }
 }

@@ -185,6 +185,7 @@ impl Host {
                 Action::DisarmAll => self.timers.clear(),
                 Action::RoundBegun(round) => {
                     tracing::debug!(height = self.state.height() + 1, round, "round begins");
+                    self.want_coming(round);
                 }
                 Action::Forged => {
                     if let Some(peer) = self.sender {

@@ -6,7 +6,7 @@ use crate::catchup::Peer;
 use crate::consensus::{Engine, Stimulus};
 use crate::fault::Fault;
 use crate::limits;
-use crate::message::{Body, HostMessage, Offered, SignedProposal, SignedVote, Status};
+use crate::message::{Body, HostMessage, Large, Offered, SignedProposal, SignedVote, Status};
 use crate::stages::Stage;
 use gridbay_protocol::election;
 use std::cmp::Ordering;
@@ -24,6 +24,13 @@ fn height_of(message: &HostMessage) -> Option<u64> {
 
 impl Host {
     pub(super) fn receive(&mut self, from: Peer, received: Received) -> Result<(), Fault> {
+        let large = match &received {
+            Received::Message(message) => message.large(),
+            Received::Bytes(bytes) => HostMessage::claims_large(bytes),
+        };
+        if large.is_some_and(|large| !self.is_expected(from, large)) {
+            return Ok(());
+        }
         let message = match received {
             Received::Message(message) if message.counts_fit() => Some(message),
             Received::Message(_) => None,
@@ -39,6 +46,15 @@ impl Host {
                 Ok(())
             }
         }
+    }
+    /// Whether a large message may be of use. Others are not even parsed, which would take this
+    /// thread from its votes for a tenth of a second each.
+    fn is_expected(&self, from: Peer, large: Large) -> bool {
+        self.is_validators_node(&from)
+            || match large {
+                Large::Body => false,
+                Large::Blocks => self.catchup.owes(&from),
+            }
     }
     pub(super) fn deliver(&mut self, from: Peer, message: HostMessage) -> Result<(), Fault> {
         self.sender = Some(from);
@@ -145,7 +161,9 @@ impl Host {
         if height == next {
             self.pace.call(signer, self.state.validators());
         }
-        self.early.keep(height, signer, from, message);
+        let member = self.state.validators().get(&signer);
+        let home = member.map_or(from, |member| *member.node.as_bytes());
+        self.early.keep(height, (signer, home), from, message);
     }
     /// Counts the validators that have started the next height already.
     pub(super) fn recall_callers(&mut self) {
@@ -193,8 +211,11 @@ impl Host {
             // seen.
             self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
         }
-        self.candidates.want(proposal.block, from, self.now.mono_ms);
-        match body {
+        let near = self.candidates.is_near(&proposal.block, round);
+        if near {
+            self.candidates.want(proposal.block, from, self.now.mono_ms);
+        }
+        match body.filter(|_| near) {
             Some(body) if body.id() != proposal.block => self.blame(Offence::Unasked),
             Some(Body::Whole(block)) => self.take_body(*block)?,
             Some(Body::Short(short)) => self.take_short(from, *short)?,

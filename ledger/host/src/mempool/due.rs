@@ -72,7 +72,7 @@ impl Mempool {
             let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
             p.ready.is_some() && p.source == Source::Own && waited % 8 == 2
         });
-        let own = own.take(limits::BATCH_ENTRIES);
+        let own = own.take(limits::TOLD_AGAIN_ENTRIES);
         let sent = own.map(|p| {
             if p.ready.is_some_and(|ready| ready < tip) {
                 p.told = p.told.or(Some(tip));

@@ -24,13 +24,13 @@ fn running() -> World {
 }
 
 fn offences(world: &mut World, message: Received) -> Vec<Offence> {
-    let input = HostInput::Message {
-        from: STRANGER,
-        message,
-    };
-    let effects = world.input(0, input);
+    offences_of(world, STRANGER, message)
+}
+
+fn offences_of(world: &mut World, from: Peer, message: Received) -> Vec<Offence> {
+    let effects = world.input(0, HostInput::Message { from, message });
     let offence = |effect| match effect {
-        HostEffect::Penalise { peer, offence } if peer == STRANGER => Some(offence),
+        HostEffect::Penalise { peer, offence } if peer == from => Some(offence),
         _ => None,
     };
     effects.into_iter().filter_map(offence).collect()
@@ -160,14 +160,14 @@ fn blocks_and_bodies_without_proof_are_refused() {
     let mut body = decided.block.clone();
     body.header.height = world.tip(0) + 1;
     let unasked = HostMessage::Body(Box::new(body.clone()));
-    let mut found = offences(&mut world, Received::Message(unasked.clone()));
+    let mut found = offences_of(&mut world, peer(2), Received::Message(unasked.clone()));
     while found.is_empty() {
         // Between two heights nothing is asked and nothing is judged.
         let later = world.now + 10;
         world.run(later, |_| false);
         body.header.height = world.tip(0) + 1;
         let unasked = HostMessage::Body(Box::new(body.clone()));
-        found = offences(&mut world, Received::Message(unasked));
+        found = offences_of(&mut world, peer(2), Received::Message(unasked));
     }
     assert_eq!(found, [Offence::Unasked]);
     // The next block with a certificate of the one before, and with too few signatures.
@@ -185,8 +185,28 @@ fn blocks_and_bodies_without_proof_are_refused() {
         };
         let message = HostMessage::SyncResponse(vec![item]);
         assert_eq!(
-            offences(&mut world, Received::Message(message)),
+            offences_of(&mut world, peer(2), Received::Message(message)),
             [Offence::Certificate]
+        );
+    }
+    goes_on(world);
+}
+
+#[test]
+fn blocks_and_bodies_that_nobody_asked_a_stranger_for_are_not_even_parsed() {
+    let mut world = running();
+    let host = world.hosts[1].as_ref().unwrap();
+    let old = host.block(2).unwrap().unwrap();
+    let body = HostMessage::Body(Box::new(old.block.clone())).encode();
+    let blocks = HostMessage::SyncResponse(vec![old]).encode();
+    for mut bytes in [blocks, body] {
+        let last = bytes.len() - 1;
+        bytes.truncate(last);
+        let cut = || Received::Bytes(bytes.clone());
+        assert_eq!(offences(&mut world, cut()), []);
+        assert_eq!(
+            offences_of(&mut world, peer(2), cut()),
+            [Offence::Malformed]
         );
     }
     goes_on(world);

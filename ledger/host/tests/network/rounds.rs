@@ -5,7 +5,7 @@ use crate::rng::Rng;
 use crate::world::{EPOCH_MS, World};
 use gridbay_host::disk::Disk as _;
 use gridbay_host::message::{Body, DecidedBlock, HostMessage, Offered, SignedProposal, SignedVote};
-use gridbay_host::{HostInput, Received, limits};
+use gridbay_host::{HostEffect, HostInput, Received, limits};
 use gridbay_ledger::Draft;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
@@ -48,9 +48,15 @@ struct Alone {
 
 impl Alone {
     fn say(&mut self, message: HostMessage) {
-        let from = peer(self.others[0]);
+        self.say_as(self.others[0], message);
+    }
+    fn say_as(&mut self, n: usize, message: HostMessage) {
         let message = Received::Bytes(message.encode());
+        let from = peer(n);
         self.world.input(0, HostInput::Message { from, message });
+    }
+    fn bodies(&self) -> usize {
+        self.world.hosts[0].as_ref().unwrap().sizes().bodies
     }
     fn said(&self, n: usize, kind: VoteKind, round: u32, block: Option<BlockId>) -> SignedVote {
         let vote = Vote {
@@ -86,6 +92,15 @@ impl Alone {
     }
     /// Proposes a block in a round, if the round belongs to one of the others.
     fn propose(&mut self, round: u32, block: &Block) -> bool {
+        let signed = self.proposal(round, block);
+        let is_others = self.elected(round) != 0;
+        if is_others {
+            let body = Some(Body::Whole(Box::new(block.clone())));
+            self.say(HostMessage::Proposal(Offered { signed, body }));
+        }
+        is_others
+    }
+    fn proposal(&self, round: u32, block: &Block) -> SignedProposal {
         let proposer = self.elected(round);
         let proposal = Proposal {
             height: 1,
@@ -95,18 +110,73 @@ impl Alone {
             validator: validator(proposer),
         };
         let network = self.world.genesis.network();
-        let signed = SignedProposal::new(proposal, &network, &consensus_key(proposer));
-        if proposer != 0 {
-            let body = Some(Body::Whole(Box::new(block.clone())));
-            self.say(HostMessage::Proposal(Offered { signed, body }));
-        }
-        proposer != 0
+        SignedProposal::new(proposal, &network, &consensus_key(proposer))
     }
     fn elected(&self, round: u32) -> usize {
         let state = self.world.hosts[0].as_ref().unwrap().state();
         let id = election::proposer(&state.election_seed(), 1, round, state.validators());
         (0..4).find(|n| validator(*n) == id).unwrap()
     }
+}
+
+#[test]
+fn a_block_of_a_round_to_come_is_taken_when_its_round_is_near() {
+    let mut world = World::new(4, 0, 14);
+    world.boot(0);
+    let others = vec![1, 2, 3];
+    let mut alone = Alone { world, others };
+    alone.vote(VoteKind::Prevote, 0, None);
+    let far = (3..10).find(|round| alone.elected(*round) != 0).unwrap();
+    let block = alone.block(far, 0);
+    let before = alone.bodies();
+    assert!(alone.propose(far, &block));
+    alone.say(HostMessage::Body(Box::new(block.clone())));
+    assert_eq!(alone.bodies(), before, "the round may never come");
+    assert!(alone.world.penalties.is_empty());
+    alone.vote(VoteKind::Prevote, far - 1, None);
+    alone.world.now += limits::BODY_WAIT_MS + 1;
+    let effects = alone.world.input(0, HostInput::Tick);
+    let asks = |effect: &HostEffect| match effect {
+        HostEffect::Send { to, message } => {
+            *to == peer(alone.elected(far)) && matches!(message, HostMessage::BodyRequest(_))
+        }
+        _ => false,
+    };
+    assert!(effects.iter().any(asks), "its proposer is asked");
+    let own = alone.bodies();
+    alone.say(HostMessage::Body(Box::new(block)));
+    assert_eq!(alone.bodies(), own + 1);
+}
+
+#[test]
+fn a_body_that_another_brings_before_the_height_starts_takes_no_place() {
+    let started = |seed| {
+        let mut world = World::new(4, 0, seed);
+        world.boot(0);
+        let others = vec![1, 2, 3];
+        Alone { world, others }
+    };
+    let mut alone = (15..)
+        .map(started)
+        .find(|alone| alone.elected(0) != 0)
+        .unwrap();
+    let (proposer, block) = (alone.elected(0), alone.block(0, 0));
+    let signed = alone.proposal(0, &block);
+    let offer = |block: &Block| {
+        let body = Some(Body::Whole(Box::new(block.clone())));
+        HostMessage::Proposal(Offered { signed, body })
+    };
+    let mut mangled = block.clone();
+    mangled
+        .entries
+        .push(alone.world.transfer(1).signed().clone());
+    let liar = (1..4).find(|n| *n != proposer).unwrap();
+    alone.say_as(liar, offer(&mangled));
+    alone.say_as(proposer, offer(&block));
+    alone.say_as(liar, offer(&mangled));
+    assert_eq!(alone.bodies(), 0);
+    alone.vote(VoteKind::Prevote, 0, None);
+    assert_eq!(alone.bodies(), 1, "the proposer's own");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use libp2p::PeerId;
 
 use super::Wire;
 use super::codec::Frame;
+use super::inflight::Part;
 use crate::overlay::event::Event;
 use crate::overlay::lines::{self, Answer, Line};
 use crate::overlay::peers::Peers;
@@ -31,12 +32,17 @@ impl Wire {
             Line::Votes => &mut self.votes,
             _ => &mut self.direct,
         };
+        // A proposal that finds no place is not sent again; entries are.
+        let part = match line {
+            Line::Votes | Line::Bodies => Part::Whole,
+            Line::Entries | Line::Words => Part::Most,
+        };
         for peer in to {
             let kept = peers.is_kept(&peer);
             // Ourselves included: there is no connection to oneself.
             if !peers.is_peer(&peer) {
                 counters.count(Count::DirectUnreachable);
-            } else if !on_the_way.has_room(&peer, size, kept, &self.shared.limits) {
+            } else if !on_the_way.has_room(&peer, size, kept, part, &self.shared.limits) {
                 counters.count(Count::DirectTooMany);
             } else if let Some(id) = lines.send(peer, line, Arc::clone(&frame)) {
                 counters.count(Count::DirectSent);

@@ -14,6 +14,24 @@ use libp2p::PeerId;
 
 use crate::overlay::config::Limits;
 
+/// How much of a peer's room a message may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All of it.
+    Whole,
+    /// Three quarters: the rest is for messages that must not wait for these.
+    Most,
+}
+
+impl Part {
+    fn of(self, room: usize) -> usize {
+        match self {
+            Part::Whole => room,
+            Part::Most => room - room / 4,
+        }
+    }
+}
+
 /// The messages that one peer has not confirmed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
@@ -54,12 +72,13 @@ impl<Id: Eq + Hash> InFlight<Id> {
         peer: &PeerId,
         bytes: usize,
         kept: bool,
+        part: Part,
         limits: &Limits,
     ) -> bool {
         let load = self.loads.get(peer).copied().unwrap_or_default();
         let own = load.messages == 0
-            || (load.messages < limits.direct_per_peer
-                && load.bytes.saturating_add(bytes) <= limits.direct_bytes_per_peer);
+            || (load.messages < part.of(limits.direct_per_peer)
+                && load.bytes.saturating_add(bytes) <= part.of(limits.direct_bytes_per_peer));
         own && (kept || self.others.saturating_add(bytes) <= limits.direct_bytes_not_kept)
     }
 
@@ -109,7 +128,7 @@ mod tests {
     fn fill(flight: &mut InFlight<usize>, peer: PeerId, bytes: usize, kept: bool) -> usize {
         let limits = Limits::default();
         let mut count = 0;
-        while flight.has_room(&peer, bytes, kept, &limits) {
+        while flight.has_room(&peer, bytes, kept, Part::Whole, &limits) {
             flight.begin(flight.sent.len(), peer, bytes, kept);
             count += 1;
         }
@@ -126,10 +145,24 @@ mod tests {
             fill(&mut flight, PeerId::random(), 1 << 20, false);
         }
         assert!(flight.others <= limits.direct_bytes_not_kept);
-        assert!(!flight.has_room(&PeerId::random(), 1 << 20, false, &limits));
+        assert!(!flight.has_room(&PeerId::random(), 1 << 20, false, Part::Whole, &limits));
         let validator = PeerId::random();
         let sent = fill(&mut flight, validator, 1 << 20, true);
         assert_eq!(sent, limits.direct_bytes_per_peer >> 20);
+    }
+
+    #[test]
+    fn what_may_have_most_of_the_room_leaves_the_rest_to_what_must_not_wait() {
+        let limits = Limits::default();
+        for bytes in [100, 1 << 20] {
+            let (mut flight, peer) = (InFlight::new(), PeerId::random());
+            while flight.has_room(&peer, bytes, true, Part::Most, &limits) {
+                flight.begin(flight.sent.len(), peer, bytes, true);
+            }
+            let entries = flight.len();
+            let all = fill(&mut flight, peer, bytes, true) + entries;
+            assert_eq!(all - entries, all / 4, "of {all}");
+        }
     }
 
     #[test]
@@ -146,7 +179,7 @@ mod tests {
         fill(&mut flight, peers[1], 1000, false);
         let last = flight.sent.len();
         flight.end(&(last - 1));
-        assert!(flight.has_room(&peers[1], 1000, false, &limits));
+        assert!(flight.has_room(&peers[1], 1000, false, Part::Whole, &limits));
         for id in 0..=last {
             flight.end(&id);
         }

@@ -4,6 +4,7 @@ use libp2p::PeerId;
 use libp2p::request_response::{self as rr, InboundRequestId, OutboundFailure};
 
 use super::codec::Frame;
+use super::inflight::Part;
 use super::waiting::Waiting;
 use super::{Frames, FramesEvent, Order, Wire};
 use crate::overlay::command::Reply;
@@ -64,7 +65,10 @@ impl Wire {
         };
         let (peer, wire, size) = (waiting.peer, waiting.wire, bytes.len());
         let (kept, limits) = (peers.is_kept(&peer), &self.shared.limits);
-        if !self.answering.has_room(&peer, size, kept, limits) {
+        if !self
+            .answering
+            .has_room(&peer, size, kept, Part::Whole, limits)
+        {
             self.shared.counters.count(Count::AnswersUnread);
             return self.end_question(&peer);
         }

@@ -66,10 +66,10 @@ impl Book {
         Ok(())
     }
 
-    /// Whether most of the file is of transfers that are forgotten, if so many are kept.
+    /// Whether half of the file is of transfers that are forgotten, if so many are kept.
     pub(super) fn is_long(&self, kept: usize) -> bool {
         let bytes = self.file.as_ref().map_or(0, RecordFile::bytes);
-        bytes > SHORT.max(4 * LINE * kept as u64)
+        bytes > SHORT.max(2 * LINE * kept as u64)
     }
 
     /// Writes the file anew with these lines alone.

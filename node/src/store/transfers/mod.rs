@@ -7,8 +7,13 @@
 //!    `ledger::transfer`). The ledger takes an entry once, so a request repeated under its key
 //!    moves the money once, however often nodes and clients fail in between.
 //! 3. An entry *waits* until it is known to be in a block, or can be in none any more.
-//! 4. The last [`KEPT`] keys are kept; those whose entry waits are never forgotten. A key that
-//!    nobody can repeat is kept in memory alone, while its entry waits.
+//! 4. Keys are kept for [`KEPT_FOR`], and the last [`KEPT`] for as long as they are the last; those
+//!    whose entry waits are never forgotten. Beyond [`MOST`] keys no more transfers are made until
+//!    some are old enough: a request that is repeated after a minute's silence must find its key,
+//!    or it would move the money again. After a restart all keys are as good as new.
+//! 5. A key that nobody can repeat is kept in memory alone, while its entry waits.
+//! 6. Whoever asks what is kept never waits for the disk: the file has a lock of its own, under
+//!    which alone keys of the file come and go.
 
 mod book;
 
@@ -20,14 +25,19 @@ use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{EntryId, Hash32};
 use gridbay_protocol::limits::ENTRY_BYTES;
 use gridbay_protocol::units::Credits;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-/// Keys remembered: those of a minute at some five hundred a second.
+/// Keys remembered whatever their age.
 pub const KEPT: usize = 32_768;
+/// For how long a key is remembered at least: three times as long as a request waits for its block.
+pub const KEPT_FOR: Duration = Duration::from_secs(180);
+/// Keys at the most: those of [`KEPT_FOR`] at 1,400 a second.
+pub const MOST: usize = 262_144;
 /// Transfers that may wait for their inclusion: as many as validators keep of one account.
 pub const WAITING: usize = gridbay_host::limits::MEMPOOL_PER_ACCOUNT;
 
@@ -68,28 +78,34 @@ type End = (u64, TransferKey);
 /// An entry that is kept.
 #[derive(Debug)]
 struct Kept {
-    entry: SignedEntry,
+    entry: Arc<SignedEntry>,
     id: EntryId,
+    since: Instant,
 }
 
 #[derive(Debug, Default)]
 struct Known {
     entries: BTreeMap<TransferKey, Kept>,
-    ends: BTreeSet<End>,
-    /// Those of `ends` whose entries wait.
+    /// In the order in which they came; some may be forgotten already.
+    order: VecDeque<(Instant, TransferKey)>,
+    /// The keys whose entries wait.
     waiting: BTreeSet<End>,
     /// Keys under which no request comes again.
     passing: BTreeSet<TransferKey>,
 }
 
+/// A line of the file.
+type Line = (TransferKey, Option<Arc<SignedEntry>>);
+
 struct Inner {
-    book: Book,
-    known: Known,
+    /// Taken before `known`.
+    book: Mutex<Book>,
+    known: Mutex<Known>,
 }
 
 /// The store: a folder, read once. Cheap to clone.
 #[derive(Clone)]
-pub struct TransferStore(Arc<Mutex<Inner>>);
+pub struct TransferStore(Arc<Inner>);
 
 impl std::fmt::Debug for TransferStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -109,14 +125,15 @@ impl TransferStore {
     }
 
     fn on(disk: Box<dyn Disk>) -> Result<TransferStore, Fault> {
-        let mut known = Known::default();
+        let (mut known, now) = (Known::default(), Instant::now());
         let book = Book::open(disk, |key, entry| {
             known.remove(&key);
             if let Some(entry) = entry {
-                known.insert(key, entry);
+                known.insert(key, Arc::new(entry), now);
             }
         })?;
-        Ok(TransferStore(Arc::new(Mutex::new(Inner { book, known }))))
+        let (book, known) = (Mutex::new(book), Mutex::new(known));
+        Ok(TransferStore(Arc::new(Inner { book, known })))
     }
 
     /// Takes over what earlier versions kept, a file for each key.
@@ -149,42 +166,69 @@ impl TransferStore {
 
     /// The entry of a key.
     pub fn get(&self, key: &TransferKey) -> Option<SignedEntry> {
-        let known = &self.lock().known;
-        known.entries.get(key).map(|kept| kept.entry.clone())
+        let known = self.known();
+        known.entries.get(key).map(|kept| (*kept.entry).clone())
     }
 
     /// Keeps transfers, durably and together; a key that has an entry keeps that. Blocks.
     ///
     /// # Errors
     /// The disk fails: none is kept, and nothing may be sent then.
-    pub fn keep(&self, mut transfers: Vec<Transfer>) -> Result<(), Fault> {
-        let inner = &mut *self.lock();
-        transfers.retain(|transfer| !inner.known.entries.contains_key(&transfer.key));
-        let repeat = transfers.iter().filter(|transfer| transfer.repeats);
-        let mut lines = repeat.map(|t| (t.key, Some(&t.entry))).peekable();
+    pub fn keep(&self, transfers: Vec<Transfer>) -> Result<(), Fault> {
+        self.keep_at(transfers, Instant::now())
+    }
+
+    fn keep_at(&self, mut transfers: Vec<Transfer>, now: Instant) -> Result<(), Fault> {
+        let mut book = self.book();
+        {
+            let known = self.known();
+            transfers.retain(|transfer| !known.entries.contains_key(&transfer.key));
+        }
+        let with_entry = |t: Transfer| (t.key, t.repeats, Arc::new(t.entry));
+        let transfers: Vec<_> = transfers.into_iter().map(with_entry).collect();
+        let repeat = transfers.iter().filter(|(_, repeats, _)| *repeats);
+        let mut lines = repeat
+            .map(|(key, _, entry)| (*key, Some(&**entry)))
+            .peekable();
         if lines.peek().is_some() {
-            inner.book.add(lines)?;
+            book.add(lines)?;
         }
-        for transfer in transfers {
-            if !transfer.repeats {
-                inner.known.passing.insert(transfer.key);
+        let long = {
+            let mut known = self.known();
+            for (key, repeats, entry) in transfers {
+                if !repeats {
+                    known.passing.insert(key);
+                }
+                known.insert(key, entry, now);
             }
-            inner.known.insert(transfer.key, transfer.entry);
+            known.make_room(now);
+            book.is_long(known.entries.len()).then(|| known.lines())
+        };
+        if let Some(lines) = long {
+            let lines = lines.iter().map(|(key, entry)| (*key, entry.as_deref()));
+            if let Err(error) = book.rewrite(lines) {
+                tracing::warn!(%error, "the file of transfers is not made shorter");
+            }
         }
-        inner.make_room();
         Ok(())
     }
 
     /// How many more entries may wait at a height.
     pub fn room(&self, height: u64) -> usize {
-        let known = &mut self.lock().known;
+        self.room_at(height, Instant::now())
+    }
+
+    fn room_at(&self, height: u64, now: Instant) -> usize {
+        let mut known = self.known();
         known.lapse(height);
-        WAITING.saturating_sub(known.waiting.len())
+        known.make_room(now);
+        let places = WAITING.saturating_sub(known.waiting.len());
+        places.min(MOST.saturating_sub(known.entries.len()))
     }
 
     /// The entries that wait, in the order in which they lapse, with what they move.
     pub fn waiting(&self) -> Vec<(TransferKey, EntryId, Credits)> {
-        let known = &self.lock().known;
+        let known = self.known();
         let waiting = known.waiting.iter();
         let entry = |(_, key): &End| {
             let kept = known.entries.get(key)?;
@@ -199,29 +243,37 @@ impl TransferStore {
 
     /// The entry of a key is in a block: it waits no longer.
     pub fn decided(&self, key: &TransferKey) {
-        let known = &mut self.lock().known;
+        let mut known = self.known();
         if let Some(end) = known.end(key) {
             known.over(end);
         }
     }
 
-    /// Forgets a key whose entry was never sent.
+    /// Forgets keys whose entries were never sent, with one sync. Blocks.
     ///
     /// # Errors
     /// The disk fails.
-    pub fn forget(&self, key: &TransferKey) -> Result<(), Fault> {
-        let inner = &mut *self.lock();
-        let repeats = !inner.known.passing.contains(key);
-        inner.known.remove(key);
-        match repeats {
-            true => inner.book.add([(*key, None)].into_iter()),
-            false => Ok(()),
+    pub fn forget(&self, keys: &[TransferKey]) -> Result<(), Fault> {
+        let mut book = self.book();
+        let mut known = self.known();
+        let mut in_file = keys.to_vec();
+        in_file.retain(|key| !known.passing.contains(key));
+        keys.iter().for_each(|key| known.remove(key));
+        drop(known);
+        match in_file.is_empty() {
+            true => Ok(()),
+            false => book.add(in_file.into_iter().map(|key| (key, None))),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // After a failure it looks at its file anew.
+        self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
         // Every change below leaves the maps consistent at every step.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -238,47 +290,51 @@ fn single_files(folder: &Path) -> io::Result<Vec<(TransferKey, PathBuf)>> {
     Ok(found)
 }
 
-impl Inner {
-    /// Forgets the keys whose entries ended first, of those that wait no longer.
-    fn make_room(&mut self) {
-        while self.known.entries.len() > KEPT {
-            let over = |end: &&End| !self.known.waiting.contains(end);
-            let Some((_, key)) = self.known.ends.iter().find(over).copied() else {
-                break;
-            };
-            self.known.remove(&key);
-        }
-        let known = &self.known;
-        if self.book.is_long(known.entries.len()) {
-            let lasting = known.entries.iter();
-            let lasting = lasting.filter(|(key, _)| !known.passing.contains(key));
-            let lines = lasting.map(|(key, kept)| (*key, Some(&kept.entry)));
-            if let Err(error) = self.book.rewrite(lines) {
-                tracing::warn!(%error, "the file of transfers is not made shorter");
-            }
-        }
-    }
-}
-
 impl Known {
     fn end(&self, key: &TransferKey) -> Option<End> {
         let kept = self.entries.get(key)?;
         Some((kept.entry.entry.valid_until, *key))
     }
-    fn insert(&mut self, key: TransferKey, entry: SignedEntry) {
-        let end = (entry.entry.valid_until, key);
-        self.ends.insert(end);
-        self.waiting.insert(end);
+    fn insert(&mut self, key: TransferKey, entry: Arc<SignedEntry>, since: Instant) {
+        self.waiting.insert((entry.entry.valid_until, key));
+        self.order.push_back((since, key));
         let id = entry.id();
-        self.entries.insert(key, Kept { entry, id });
+        self.entries.insert(key, Kept { entry, id, since });
     }
     fn remove(&mut self, key: &TransferKey) {
         if let Some(end) = self.end(key) {
-            self.ends.remove(&end);
             self.waiting.remove(&end);
             self.entries.remove(key);
             self.passing.remove(key);
         }
+    }
+    /// Forgets the oldest keys, up to one that waits or is young.
+    fn make_room(&mut self, now: Instant) {
+        while let Some((since, key)) = self.order.front().copied() {
+            if self
+                .entries
+                .get(&key)
+                .is_some_and(|kept| kept.since == since)
+            {
+                let is_old = now.saturating_duration_since(since) >= KEPT_FOR;
+                let waits = self
+                    .end(&key)
+                    .is_some_and(|end| self.waiting.contains(&end));
+                if self.entries.len() <= KEPT || !is_old || waits {
+                    return;
+                }
+                self.remove(&key);
+            }
+            self.order.pop_front();
+        }
+    }
+    /// The lines of a file of what is known now.
+    fn lines(&self) -> Vec<Line> {
+        let lasting = self.entries.iter();
+        let lasting = lasting.filter(|(key, _)| !self.passing.contains(key));
+        lasting
+            .map(|(key, kept)| (*key, Some(Arc::clone(&kept.entry))))
+            .collect()
     }
     /// An entry waits no longer.
     fn over(&mut self, end: End) {

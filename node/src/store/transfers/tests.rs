@@ -67,7 +67,7 @@ fn a_key_has_one_entry_also_after_a_restart() {
     let store = open();
     assert_eq!(store.get(&key(1)).as_ref(), Some(&first));
     assert_eq!(store.get(&key(3)), None, "nobody asks for it again");
-    store.forget(&key(2)).unwrap();
+    store.forget(&[key(2)]).unwrap();
     drop(store);
     assert_eq!(open().get(&key(2)), None);
 }
@@ -96,28 +96,81 @@ fn what_is_decided_waits_no_longer() {
 }
 
 #[test]
-fn the_oldest_that_wait_no_longer_are_forgotten_first() {
+fn the_oldest_are_forgotten_first_and_none_that_is_young_or_waits() {
     let disk = MemDisk::new();
     let store = TransferStore::on(Box::new(disk.clone())).unwrap();
-    store.keep(transfers(0..1, &entry(1))).unwrap();
-    for hundred in 0..=KEPT / 100 {
-        let keys = 1 + hundred * 100..101 + hundred * 100;
-        let kept = transfers(keys.clone(), &entry(40 + hundred as u64));
-        store.keep(kept).unwrap();
-        keys.for_each(|n| store.decided(&key(n)));
+    let began = Instant::now();
+    let decided = |keys: std::ops::Range<usize>| keys.for_each(|n| store.decided(&key(n)));
+    store.keep_at(transfers(0..200, &entry(39)), began).unwrap();
+    decided(0..200);
+    for hundred in 2..KEPT / 100 + 10 {
+        let keys = hundred * 100..100 + hundred * 100;
+        store
+            .keep_at(
+                transfers(keys.clone(), &entry(40)),
+                began + Duration::from_secs(1),
+            )
+            .unwrap();
+        decided(keys);
     }
-    let check = |store: &TransferStore| {
-        assert!(store.get(&key(0)).is_some(), "it waits");
-        assert_eq!(store.get(&key(1)), None);
-        assert!(store.get(&key(KEPT)).is_some());
-        assert_eq!(store.lock().known.entries.len(), KEPT);
-    };
-    check(&store);
-    drop(store);
+    let many = |store: &TransferStore| store.known().entries.len();
+    let all = KEPT / 100 * 100 + 1_000;
+    assert_eq!(many(&store), all, "all are young");
+    store.room_at(1, began + KEPT_FOR);
+    assert_eq!(many(&store), all - 200);
+    assert_eq!(store.get(&key(199)), None);
+    assert!(store.get(&key(200)).is_some());
+    let later = began + KEPT_FOR + Duration::from_secs(1);
+    store.keep_at(transfers(0..1, &entry(99)), later).unwrap();
+    assert_eq!(many(&store), KEPT);
+    store.room_at(1, later + KEPT_FOR * 9);
+    assert_eq!(many(&store), KEPT, "the last ones stay whatever their age");
+    assert!(store.get(&key(0)).is_some(), "it waits");
     // The file has those that are forgotten as well, as long as it is not written anew.
     let again = TransferStore::on(Box::new(disk)).unwrap();
-    let many = again.lock().known.entries.len();
-    assert!((KEPT..=KEPT + 200).contains(&many), "{many}");
+    assert!(again.known().entries.len() >= KEPT);
+}
+
+#[test]
+fn a_key_that_waits_stays_however_old_it_is() {
+    let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+    let began = Instant::now();
+    store
+        .keep_at(transfers(0..1, &entry(1_000)), began)
+        .unwrap();
+    store
+        .keep_at(transfers(1..KEPT + 2, &entry(40)), began)
+        .unwrap();
+    let long_after = began + KEPT_FOR * 2;
+    store.room_at(40, long_after);
+    assert!(store.get(&key(0)).is_some(), "its entry may be decided yet");
+    store.room_at(1_000, long_after);
+    assert_eq!(store.get(&key(0)), None);
+    assert_eq!(store.known().entries.len(), KEPT);
+}
+
+#[test]
+fn beyond_the_most_keys_no_more_are_taken_until_some_are_old() {
+    let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+    let began = Instant::now();
+    store
+        .keep_at(transfers(0..MOST, &entry(40)), began)
+        .unwrap();
+    assert_eq!(store.room_at(40, began + KEPT_FOR / 2), 0);
+    assert_eq!(store.room_at(40, began + KEPT_FOR), WAITING);
+}
+
+#[test]
+fn asking_what_is_kept_does_not_wait_for_the_disk() {
+    let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+    store.keep(transfers(0..1, &entry(40))).unwrap();
+    let disk_is_busy = store.book();
+    assert!(store.get(&key(0)).is_some());
+    assert_eq!(store.room(1), WAITING - 1);
+    assert_eq!(store.waiting().len(), 1);
+    store.decided(&key(0));
+    assert_eq!(store.room(1), WAITING);
+    drop(disk_is_busy);
 }
 
 #[test]
@@ -129,15 +182,15 @@ fn a_file_of_what_is_forgotten_is_written_anew_and_nothing_is_lost() {
     let mut most = 0;
     for n in 3..9_000 {
         store.keep(transfers(n..n + 1, &stays)).unwrap();
-        store.forget(&key(n)).unwrap();
+        store.forget(&[key(n)]).unwrap();
         most = most.max(disk.len("entries").unwrap());
     }
     assert!(most < 1 << 21, "{most} bytes");
     assert!(disk.len("entries").unwrap() < most, "it was made shorter");
     let again = TransferStore::on(Box::new(disk)).unwrap();
-    let known = &again.lock().known.entries;
+    let known = again.known();
     assert_eq!(
-        known.keys().copied().collect::<BTreeSet<_>>(),
+        known.entries.keys().copied().collect::<BTreeSet<_>>(),
         (0..3).map(key).collect()
     );
 }

@@ -19,6 +19,7 @@ use hyper_util::rt::TokioIo;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::Mutex;
@@ -146,6 +147,9 @@ impl Answered {
     }
 }
 
+/// Requests of this process so far.
+static ASKED: AtomicU64 = AtomicU64::new(0);
+
 /// A connection that stays, as those of programs do.
 pub(super) struct Line {
     socket: PathBuf,
@@ -175,9 +179,12 @@ impl Line {
             Some(sender) if !sender.is_closed() => sender,
             _ => self.open().await?,
         };
+        let n = ASKED.fetch_add(1, Ordering::Relaxed);
         let request = Request::post(format!("/api/v1{path}"))
             .header(header::HOST, "localhost")
             .header(header::CONTENT_TYPE, "application/json")
+            // As the command and the Python library ask: so that a lost answer costs nothing.
+            .header("idempotency-key", format!("payment-{n:012}"))
             .body(Full::new(body))?;
         let answer = sender.send_request(request).await?;
         let status = answer.status();

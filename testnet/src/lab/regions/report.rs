@@ -38,7 +38,7 @@ impl Report {
     /// Name, figure and bar of each, in milliseconds.
     fn figures(&self) -> [(&'static str, u64, u64); 6] {
         let (sealed, buy) = (self.orders.sealed, self.orders.buy);
-        let (median, late) = (2 * self.round_ms + 1_000, 3 * self.round_ms + 1_000);
+        let (median, late) = (2 * self.round_ms + 1_000, 3 * self.round_ms);
         let decided = 2 * self.trip_ms + WORK_MS;
         [
             ("a block is decided, p50", self.unloaded.decided_ms, decided),
