@@ -38,6 +38,8 @@ pub const KEPT: usize = 32_768;
 pub const KEPT_FOR: Duration = Duration::from_secs(180);
 /// Keys at the most: those of [`KEPT_FOR`] at 1,400 a second.
 pub const MOST: usize = 262_144;
+/// Places in the order of keys beyond twice those that are kept.
+const SLACK: usize = 1_024;
 /// Transfers that may wait for their inclusion: as many as validators keep of one account.
 pub const WAITING: usize = gridbay_host::limits::MEMPOOL_PER_ACCOUNT;
 
@@ -310,6 +312,15 @@ impl Known {
     }
     /// Forgets the oldest keys, up to one that waits or is young.
     fn make_room(&mut self, now: Instant) {
+        // Of keys that were forgotten for other reasons behind one that stays.
+        if self.order.len() > 2 * self.entries.len() + SLACK {
+            let live = |(since, key): &(Instant, TransferKey)| {
+                self.entries
+                    .get(key)
+                    .is_some_and(|kept| kept.since == *since)
+            };
+            self.order.retain(live);
+        }
         while let Some((since, key)) = self.order.front().copied() {
             if self
                 .entries

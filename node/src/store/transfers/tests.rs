@@ -132,6 +132,18 @@ fn the_oldest_are_forgotten_first_and_none_that_is_young_or_waits() {
 }
 
 #[test]
+fn keys_that_are_free_again_leave_nothing_behind() {
+    let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+    store.keep(transfers(0..1, &entry(40))).unwrap();
+    for n in 1..3 * SLACK {
+        store.keep(vec![passing(n, &entry(40))]).unwrap();
+        store.decided(&key(n));
+    }
+    assert_eq!(store.known().entries.len(), 1);
+    assert!(store.known().order.len() <= SLACK + 3);
+}
+
+#[test]
 fn a_key_that_waits_stays_however_old_it_is() {
     let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
     let began = Instant::now();
