@@ -5,6 +5,7 @@ pub(crate) mod blocks;
 pub(crate) mod desk;
 pub(crate) mod handle;
 pub(crate) mod landing;
+mod look;
 pub(crate) mod proof;
 pub(crate) mod routes;
 pub(crate) mod statement;

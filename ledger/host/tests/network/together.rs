@@ -39,6 +39,33 @@ fn entries_up_to_a_wrong_signature_are_taken() {
 }
 
 #[test]
+fn members_entries_go_in_small_messages() {
+    let mut world = World::new(4, 1, 8);
+    (0..5).for_each(|i| world.boot(i));
+    let sent = |world: &mut World, i: usize| -> Vec<usize> {
+        let all: Vec<_> = (0..MANY).map(|_| world.transfer(0)).collect();
+        let effects = world.input(i, HostInput::Submit(all));
+        let bytes = |effect: &HostEffect| match effect {
+            HostEffect::Broadcast(message @ HostMessage::Entries(_)) => {
+                Some(message.encode().len())
+            }
+            _ => None,
+        };
+        effects.iter().filter_map(bytes).collect()
+    };
+    let of_member = sent(&mut world, 4);
+    assert!(of_member.len() > 1, "{of_member:?}");
+    // What a reader needs no place for, see the overlay's budget of frames.
+    assert!(
+        of_member.iter().all(|bytes| *bytes <= 16 << 10),
+        "{of_member:?}"
+    );
+    let of_validator = sent(&mut world, 0);
+    assert_eq!(of_validator.len(), 1, "{of_validator:?}");
+    assert!(of_validator[0] > 16 << 10);
+}
+
+#[test]
 fn each_node_checks_a_signature_once_and_none_of_its_own() {
     let mut world = World::new(4, 1, 7);
     (0..5).for_each(|i| world.boot(i));

@@ -25,7 +25,7 @@ const WRITE: usize = 64 * 1024;
 pub(crate) struct Machine {
     /// Cores.
     pub(crate) cores: u64,
-    /// Signatures that one core checks in a second, strictly.
+    /// Signatures that one core checks in a second, strictly, while all others do so as well.
     pub(crate) checks_per_core: u64,
     /// Appends of 32 KiB with `fdatasync` in a second.
     pub(crate) syncs: u64,
@@ -47,12 +47,23 @@ impl fmt::Display for Machine {
 impl Machine {
     /// Measures, some three seconds, on the disk of a folder.
     pub(super) fn measure(folder: &Path) -> anyhow::Result<Machine> {
+        let cores = std::thread::available_parallelism()?.get();
         Ok(Machine {
-            cores: std::thread::available_parallelism()?.get() as u64,
-            checks_per_core: checks(),
+            cores: cores as u64,
+            checks_per_core: checks(cores),
             syncs: syncs(folder)?,
             tcp_mib: tcp()?,
         })
+    }
+
+    /// The same with the mean of its checks and those of now: a machine is not equally fast at all
+    /// times.
+    pub(super) fn with_checks_of_now(self) -> Machine {
+        let now = checks(self.cores as usize);
+        Machine {
+            checks_per_core: self.checks_per_core.midpoint(now),
+            ..self
+        }
     }
 }
 
@@ -66,7 +77,16 @@ fn rate(mut deed: impl FnMut() -> anyhow::Result<()>) -> anyhow::Result<u64> {
     Ok((n as f64 / began.elapsed().as_secs_f64()) as u64)
 }
 
-fn checks() -> u64 {
+/// Signatures that each of all cores checks in a second, mean.
+fn checks(cores: usize) -> u64 {
+    let all: u64 = std::thread::scope(|scope| {
+        let each: Vec<_> = (0..cores).map(|_| scope.spawn(checks_of_one)).collect();
+        each.into_iter().map(|one| one.join().unwrap_or(0)).sum()
+    });
+    all / cores.max(1) as u64
+}
+
+fn checks_of_one() -> u64 {
     let key = SecretKey::from_seed(&[7; 32]);
     let (network, body, public) = (NetworkId([1; 32]), [7; 180], key.public());
     let signature = key.sign(Domain::Entry, &network, &body);

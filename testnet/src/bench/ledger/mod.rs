@@ -4,8 +4,8 @@
 //! 1. *Open steps*: payments are asked for at a rate, whether those before are answered or not. The
 //!    time of a payment runs from when it was due, so a node that falls behind is seen.
 //! 2. *Closed steps*: so many clients, each of which asks again as soon as it is answered.
-//! 3. The machine's own limits are measured first, in the same run ([`machine`]). Each validator
-//!    checks the signature of each payment, so `n` of them on one machine decide no more than an
+//! 3. The machine's own limits are measured first, in the same run ([`machine`]), and its checks of
+//!    signatures at the end once more, for it is not always equally fast. Each validator checks the signature of each payment, so `n` of them on one machine decide no more than an
 //!    `n`th of what all its cores can check: the *signature limit*.
 //! 4. Each step tells the processor time of the nodes by stage ([`stages`]).
 //! 5. Orders go on beside the payments if that is wanted ([`mix`]).
@@ -207,6 +207,8 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let acknowledged: u64 = steps.iter().map(|step| step.done).sum();
     let unknown: u64 = steps.iter().map(|step| step.unknown).sum();
     let arrived = arrived(&nodes, &to, acknowledged as i64 * pay.micros).await?;
+    network.stop()?;
+    let machine = tokio::task::spawn_blocking(move || machine.with_checks_of_now()).await?;
     let limit = machine.checks_per_core * machine.cores / options.validators as u64;
     Ok(Figures {
         validators: options.validators,
