@@ -41,11 +41,10 @@ async fn transfers_beyond_the_bytes_of_the_budget_are_refused_with_a_time_as_wel
     let request = TransfersRequest {
         transfers: vec![one; 400],
     };
-    let sent = at
-        .client()
-        .post("/ledger/transfers", &request, Some("bytes-0001"));
+    let client = at.client();
+    let sent = client.post("/ledger/transfers", &request, Some("bytes-0001"));
     let outcomes: Vec<TransferOutcome> = sent.await.unwrap();
-    let spent: Balance = at.client().get("/ledger/balance").await.unwrap();
+    let spent: Balance = client.get("/ledger/balance").await.unwrap();
     let refused = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
     assert!(refused.clone().count() > 0 && spent.entries.spent < 100 * FEW);
     for error in refused {

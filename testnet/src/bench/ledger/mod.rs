@@ -5,8 +5,9 @@
 //!    time of a payment runs from when it was due, so a node that falls behind is seen.
 //! 2. *Closed steps*: so many clients, each of which asks again as soon as it is answered.
 //! 3. The machine's own limits are measured first, in the same run ([`machine`]), and its checks of
-//!    signatures at the end once more, for it is not always equally fast. Each validator checks the signature of each payment, so `n` of them on one machine decide no more than an
-//!    `n`th of what all its cores can check: the *signature limit*.
+//!    signatures at the end once more, for it is not always equally fast. Each validator checks the
+//!    signature of each payment, so `n` of them on one machine decide no more than an `n`th of what
+//!    all its cores can check: the *signature limit*.
 //! 4. Each step tells the processor time of the nodes by stage ([`stages`]).
 //! 5. Orders go on beside the payments if that is wanted ([`mix`]).
 //! 6. At the end every node's ledger has at the receiver's account what was acknowledged, to the
