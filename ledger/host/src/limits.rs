@@ -23,9 +23,9 @@ pub const SYNC_BLOCKS: usize = 128;
 pub const BATCH_ENTRIES: usize = 128;
 /// Bytes of a batch of entries.
 pub const BATCH_BYTES: usize = BATCH_ENTRIES * (ENTRY_BYTES + 512);
-/// Bytes of the entries in a message of a node that does not vote, where one entry is not longer: a
-/// frame of so many needs no place of those that the overlay keeps for large ones, and which anybody
-/// can take for a while.
+/// Bytes of the entries in a message of a node that does not vote, where one entry is not longer:
+/// a frame of so many needs no place of those that the overlay keeps for large ones, and which
+/// anybody can take for a while.
 pub const MEMBERS_BATCH_BYTES: usize = 15 * 1024;
 /// Messages for one of the next two heights that one validator signed and that wait until it
 /// starts: its two votes and a proposal in each of some twenty rounds.
