@@ -9,8 +9,8 @@
 //!    anybody else's. They consist of votes that travel on their own as well.
 //!
 //! A message that does not fit is dropped; repetition and catch-up make up for it. At most
-//! [`BODIES_WAITING`] bodies wait, one of each signer, and only as its own node sent it: anybody
-//! could bring a body that fits the proposal and is of no use.
+//! [`BODIES_WAITING`] bodies wait, one of each signer for a height, and only as its own node sent
+//! it: anybody could bring a body that fits the proposal and is of no use.
 
 use crate::catchup::Peer;
 use crate::limits;
@@ -75,11 +75,14 @@ impl Early {
         mut message: HostMessage,
     ) {
         if let Some(offered) = body(&mut message) {
-            let all = || self.by_height.values().flat_map(Waiting::bodies);
-            if from != home
-                || all().any(|other| *other == signer)
-                || all().count() >= BODIES_WAITING
-            {
+            let mut here = self
+                .by_height
+                .get(&height)
+                .into_iter()
+                .flat_map(Waiting::bodies);
+            let waits = here.any(|other| *other == signer);
+            let all = self.by_height.values().flat_map(Waiting::bodies).count();
+            if from != home || waits || all >= BODIES_WAITING {
                 offered.body = None;
             }
         }
