@@ -41,6 +41,12 @@ fn body(message: &mut HostMessage) -> Option<&mut Offered> {
     }
 }
 
+/// How many of the messages of a signer have bodies.
+fn bodies(share: &[(Peer, HostMessage)]) -> usize {
+    let has = |(_, message): &&(Peer, HostMessage)| matches!(message, HostMessage::Proposal(o) if o.body.is_some());
+    share.iter().filter(has).count()
+}
+
 /// Whether two messages of one signer say the same, with or without a body.
 fn same(one: &HostMessage, other: &HostMessage) -> bool {
     match (one, other) {
@@ -54,14 +60,8 @@ impl Waiting {
         let signed = self.signed.values().map(Vec::len).sum::<usize>();
         signed + self.proofs.values().map(Vec::len).sum::<usize>()
     }
-    /// The signers whose bodies wait, once for each body.
-    fn bodies(&self) -> impl Iterator<Item = &ValidatorId> {
-        let has =
-            |message: &HostMessage| matches!(message, HostMessage::Proposal(o) if o.body.is_some());
-        let all = self.signed.iter();
-        let all = all.flat_map(|(signer, share)| share.iter().map(move |(_, one)| (signer, one)));
-        all.filter(move |(_, message)| has(message))
-            .map(|(signer, _)| signer)
+    fn bodies(&self) -> usize {
+        self.signed.values().map(|share| bodies(share)).sum()
     }
 }
 
@@ -75,13 +75,10 @@ impl Early {
         mut message: HostMessage,
     ) {
         if let Some(offered) = body(&mut message) {
-            let mut here = self
-                .by_height
-                .get(&height)
-                .into_iter()
-                .flat_map(Waiting::bodies);
-            let waits = here.any(|other| *other == signer);
-            let all = self.by_height.values().flat_map(Waiting::bodies).count();
+            let here = self.by_height.get(&height);
+            let share = here.and_then(|waiting| waiting.signed.get(&signer));
+            let waits = share.is_some_and(|share| bodies(share) > 0);
+            let all: usize = self.by_height.values().map(Waiting::bodies).sum();
             if from != home || waits || all >= BODIES_WAITING {
                 offered.body = None;
             }

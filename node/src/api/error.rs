@@ -4,7 +4,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 named! {
@@ -115,8 +115,10 @@ impl ApiError {
         self
     }
     /// Nothing was done, and the same has a chance again after so many seconds.
-    pub(crate) fn again_after(self, seconds: u64) -> ApiError {
-        self.with_details(json!({"done": false, "retry_after_s": seconds}))
+    pub(crate) fn again_after(mut self, seconds: u64) -> ApiError {
+        self.details["done"] = false.into();
+        self.details["retry_after_s"] = seconds.into();
+        self
     }
     /// Seconds until the same has a chance again, for what is refused as too much.
     pub fn retry_after(&self) -> u64 {

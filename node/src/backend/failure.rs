@@ -39,12 +39,12 @@ pub(crate) fn refused(why: Refused) -> ApiError {
         RefusedKind::NotReady | RefusedKind::Forbidden => ErrorCode::Refused,
         RefusedKind::Busy => ErrorCode::Busy,
     };
-    let mut details = serde_json::json!({ "reason": why.word });
-    if code == ErrorCode::Busy {
-        details["done"] = false.into();
-        details["retry_after_s"] = 1.into();
+    let reason = serde_json::json!({ "reason": why.word });
+    let told = ApiError::new(code, why.reason, why.hint).with_details(reason);
+    match code {
+        ErrorCode::Busy => told.again_after(1),
+        _ => told,
     }
-    ApiError::new(code, why.reason, why.hint).with_details(details)
 }
 
 /// A request out of range.

@@ -168,21 +168,15 @@ struct Places {
 
 impl Places {
     fn pop(&mut self) -> Option<Message> {
-        let of_peer = |places: &mut Self| {
-            let message = places.pop_of_peers()?;
-            places.own_had_turn = false;
-            Some(message)
-        };
-        if self.own_had_turn
-            && let Some(message) = of_peer(self)
-        {
-            return Some(message);
+        match self.own_had_turn {
+            true => self.pop_of_peers().or_else(|| self.pop_own()),
+            false => self.pop_own().or_else(|| self.pop_of_peers()),
         }
-        if let Some(message) = self.own.pop_front() {
-            self.own_had_turn = true;
-            return Some(message);
-        }
-        of_peer(self)
+    }
+    fn pop_own(&mut self) -> Option<Message> {
+        let message = self.own.pop_front()?;
+        self.own_had_turn = true;
+        Some(message)
     }
     fn pop_of_peers(&mut self) -> Option<Message> {
         self.taken += 1;
@@ -193,7 +187,9 @@ impl Places {
             1 => [validators, urgent, others],
             _ => [urgent, validators, others],
         };
-        turns.into_iter().find_map(Turns::pop)
+        let message = turns.into_iter().find_map(Turns::pop)?;
+        self.own_had_turn = false;
+        Some(message)
     }
 }
 

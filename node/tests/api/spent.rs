@@ -11,7 +11,7 @@ use gridbay_protocol::limits::EPOCH_HEIGHTS;
 
 /// Entries of an account in an epoch: the fewest that founders may choose.
 const FEW: u32 = 64;
-/// Bytes of them, the fewest.
+/// Bytes that some 250 transfers fill.
 const BYTES: u64 = 65_536;
 
 /// A node whose account has a budget.

@@ -196,8 +196,7 @@ impl Host {
     /// The blocks of proposals that came before their round was near are wanted now.
     pub(super) fn want_coming(&mut self, round: u32) {
         for proposal in self.candidates.coming_near(round) {
-            if let Some(member) = self.state.validators().get(&proposal.validator) {
-                let holder = *member.node.as_bytes();
+            if let Some(holder) = self.node_of(&proposal.validator) {
                 self.candidates
                     .want(proposal.block, holder, self.now.mono_ms);
             }

@@ -166,6 +166,11 @@ impl Host {
         let of = members.find(|member| member.node.as_bytes() == peer);
         of.map(|member| member.id)
     }
+    /// The node of a validator.
+    pub(super) fn node_of(&self, validator: &ValidatorId) -> Option<Peer> {
+        let member = self.state.validators().get(validator)?;
+        Some(*member.node.as_bytes())
+    }
     /// Whether a peer is the node of a validator.
     pub(super) fn is_validators_node(&self, peer: &Peer) -> bool {
         self.validator_of(peer).is_some()

@@ -161,9 +161,9 @@ impl Host {
         if height == next {
             self.pace.call(signer, self.state.validators());
         }
-        let member = self.state.validators().get(&signer);
-        let home = member.map_or(from, |member| *member.node.as_bytes());
-        self.early.keep(height, (signer, home), from, message);
+        if let Some(home) = self.node_of(&signer) {
+            self.early.keep(height, (signer, home), from, message);
+        }
     }
     /// Counts the validators that have started the next height already.
     pub(super) fn recall_callers(&mut self) {

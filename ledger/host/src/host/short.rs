@@ -42,8 +42,7 @@ impl Host {
     pub(super) fn take_short(&mut self, from: Peer, short: ShortBlock) -> Result<(), Fault> {
         let ShortBlock { mut block, ids } = short;
         let (id, height) = (block.id(), self.state.height() + 1);
-        let proposer = self.state.validators().get(&block.header.proposer);
-        let is_proposers = proposer.is_some_and(|member| *member.node.as_bytes() == from);
+        let is_proposers = self.node_of(&block.header.proposer) == Some(from);
         if !is_proposers || self.candidates.get(&id).is_some() {
             return Ok(());
         }

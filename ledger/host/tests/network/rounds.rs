@@ -47,6 +47,12 @@ struct Alone {
 }
 
 impl Alone {
+    fn new(seed: u64) -> Alone {
+        let mut world = World::new(4, 0, seed);
+        world.boot(0);
+        let others = vec![1, 2, 3];
+        Alone { world, others }
+    }
     fn say(&mut self, message: HostMessage) {
         self.say_as(self.others[0], message);
     }
@@ -121,10 +127,7 @@ impl Alone {
 
 #[test]
 fn a_block_of_a_round_to_come_is_taken_when_its_round_is_near() {
-    let mut world = World::new(4, 0, 14);
-    world.boot(0);
-    let others = vec![1, 2, 3];
-    let mut alone = Alone { world, others };
+    let mut alone = Alone::new(14);
     alone.vote(VoteKind::Prevote, 0, None);
     let far = (3..10).find(|round| alone.elected(*round) != 0).unwrap();
     let block = alone.block(far, 0);
@@ -150,10 +153,7 @@ fn a_block_of_a_round_to_come_is_taken_when_its_round_is_near() {
 
 #[test]
 fn a_body_that_another_brings_before_the_height_starts_takes_no_place() {
-    let mut world = World::new(4, 0, 15);
-    world.boot(0);
-    let others = vec![1, 2, 3];
-    let mut alone = Alone { world, others };
+    let mut alone = Alone::new(15);
     let first = (0..2).find(|round| alone.elected(*round) != 0).unwrap();
     let (proposer, block) = (alone.elected(first), alone.block(first, 0));
     let signed = alone.proposal(first, &block);
@@ -177,10 +177,7 @@ fn a_body_that_another_brings_before_the_height_starts_takes_no_place() {
 
 #[test]
 fn a_decision_whose_body_had_to_go_is_caught_up_with() {
-    let mut world = World::new(4, 0, 12);
-    world.boot(0);
-    let others = vec![1, 2, 3];
-    let mut alone = Alone { world, others };
+    let mut alone = Alone::new(12);
     let first = (0..4).find(|round| alone.elected(*round) != 0).unwrap();
     let good = alone.block(first, 0);
     // A vote of round `first` starts the height; then the block comes, and nobody else votes for
@@ -234,13 +231,11 @@ fn bulky(alone: &Alone, round: u32, entry: &SignedEntry) -> Block {
 
 #[test]
 fn the_journal_of_a_height_that_does_not_end_is_bounded_and_resumed() {
-    let mut world = World::new(4, 0, 13);
-    world.boot(0);
-    let entry = world.transfer(1);
+    let mut alone = Alone::new(13);
+    let entry = alone.world.transfer(1);
     // It waits in the mempool, so that its signature is known.
-    world.input(0, HostInput::Submit(vec![entry.clone()]));
-    let others = vec![1, 2, 3];
-    let mut alone = Alone { world, others };
+    let submitted = HostInput::Submit(vec![entry.clone()]);
+    alone.world.input(0, submitted);
     alone.vote(VoteKind::Prevote, 0, None);
     let (mut written, mut longest) = (0, 0);
     for round in 1..100 {

@@ -96,9 +96,6 @@ struct Known {
     passing: BTreeSet<TransferKey>,
 }
 
-/// A line of the file.
-type Line = (TransferKey, Option<Arc<SignedEntry>>);
-
 struct Inner {
     /// Taken before `known`.
     book: Mutex<Book>,
@@ -207,7 +204,7 @@ impl TransferStore {
             book.is_long(known.entries.len()).then(|| known.lines())
         };
         if let Some(lines) = long {
-            let lines = lines.iter().map(|(key, entry)| (*key, entry.as_deref()));
+            let lines = lines.iter().map(|(key, entry)| (*key, Some(&**entry)));
             if let Err(error) = book.rewrite(lines) {
                 tracing::warn!(%error, "the file of transfers is not made shorter");
             }
@@ -310,27 +307,24 @@ impl Known {
             self.passing.remove(key);
         }
     }
+    /// Whether a key is still kept as it came then.
+    fn is_kept(&self, (since, key): &(Instant, TransferKey)) -> bool {
+        let kept = self.entries.get(key);
+        kept.is_some_and(|kept| kept.since == *since)
+    }
     /// Forgets the oldest keys, up to one that waits or is young.
     fn make_room(&mut self, now: Instant) {
         // Of keys that were forgotten for other reasons behind one that stays.
         if self.order.len() > 2 * self.entries.len() + SLACK {
-            let live = |(since, key): &(Instant, TransferKey)| {
-                self.entries
-                    .get(key)
-                    .is_some_and(|kept| kept.since == *since)
-            };
-            self.order.retain(live);
+            let mut order = std::mem::take(&mut self.order);
+            order.retain(|came| self.is_kept(came));
+            self.order = order;
         }
-        while let Some((since, key)) = self.order.front().copied() {
-            if self
-                .entries
-                .get(&key)
-                .is_some_and(|kept| kept.since == since)
-            {
+        while let Some(oldest @ (since, key)) = self.order.front().copied() {
+            if self.is_kept(&oldest) {
                 let is_old = now.saturating_duration_since(since) >= KEPT_FOR;
-                let waits = self
-                    .end(&key)
-                    .is_some_and(|end| self.waiting.contains(&end));
+                let end = self.end(&key);
+                let waits = end.is_some_and(|end| self.waiting.contains(&end));
                 if self.entries.len() <= KEPT || !is_old || waits {
                     return;
                 }
@@ -340,12 +334,11 @@ impl Known {
         }
     }
     /// The lines of a file of what is known now.
-    fn lines(&self) -> Vec<Line> {
+    fn lines(&self) -> Vec<(TransferKey, Arc<SignedEntry>)> {
         let lasting = self.entries.iter();
         let lasting = lasting.filter(|(key, _)| !self.passing.contains(key));
-        lasting
-            .map(|(key, kept)| (*key, Some(Arc::clone(&kept.entry))))
-            .collect()
+        let line = |(key, kept): (&TransferKey, &Kept)| (*key, Arc::clone(&kept.entry));
+        lasting.map(line).collect()
     }
     /// An entry waits no longer.
     fn over(&mut self, end: End) {
