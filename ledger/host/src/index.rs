@@ -9,11 +9,11 @@
 //! the host started from.
 //!
 //! Keys: `a` account, height, position → the lines of its history from there on; `b` block →
-//! height; `e` entry → height and, if the entry may make an order, its account; `f` height,
-//! position → the effects from there on; `c` height, position (of an auction) → nothing; `i` id of
-//! an auction → height, position; `m` order, height, position (of a posting about it) → nothing;
-//! `t` height → ledger time; `k` → (height, block) applied. Where the last is missing, as in files
-//! of earlier forms that have `h` or `g`, the index is made anew.
+//! height; `e` half an entry's id → height and, if the entry may make an order, its account; `f`
+//! height, position → the effects from there on; `c` height, position (of an auction) → nothing;
+//! `i` id of an auction → height, position; `m` order, height, position (of a posting about it) →
+//! nothing; `t` height → ledger time; `l` → (height, block) applied. Where the last is missing, as
+//! in files of earlier forms that have `h`, `g` or `k`, the index is made anew.
 //!
 //! Lines and effects of a block share rows ([`bundles`]), since each row costs the same however
 //! short it is, and a block of payments has thousands of both.
@@ -40,7 +40,11 @@ use std::path::{Path, PathBuf};
 const EFFECT_BYTES: usize = 64 * 1024 * 1024;
 
 /// What the last block is kept under.
-const APPLIED: &[u8] = b"k";
+const APPLIED: &[u8] = b"l";
+/// Bytes of an entry's id that its row is kept under: two entries that share them are no easier to
+/// make than a forged signature, and ids of entries are most of what a file of payments holds that
+/// is not written in order.
+const HALF: usize = 16;
 
 /// The index.
 #[derive(Debug)]
@@ -77,6 +81,12 @@ fn broken() -> Fault {
         file: "the index".to_owned(),
         source: io::Error::other("the log says what failed"),
     })
+}
+
+/// The key of an entry, or of the order that it makes.
+fn entry_key(id: &[u8; 32]) -> Vec<u8> {
+    let (half, _) = id.split_at(HALF);
+    key(b'e', &[half])
 }
 
 /// The last block that rows hold.
@@ -190,7 +200,7 @@ impl Index {
             // Nothing else makes orders, and a short row costs less.
             let trades = entry.body.kind().role == Roles::TRADE;
             let owner = if trades { &account[..] } else { &[] };
-            rows.push((key(b'e', &[&id]), [&at[..], owner].concat()));
+            rows.push((entry_key(&id), [&at[..], owner].concat()));
             owners.insert(OrderId(id), entry.account);
         }
         rows.extend(self.rows_of_effects(height, effects, &owners));
@@ -259,11 +269,11 @@ impl Index {
     }
     /// Height of the block that an entry is in.
     pub(crate) fn entry(&self, id: &EntryId) -> Option<u64> {
-        self.height_at(&key(b'e', &[id.as_bytes()]))
+        self.height_at(&entry_key(id.as_bytes()))
     }
     /// The same of many at once, in their order.
     pub(crate) fn entries(&self, ids: &[EntryId]) -> Vec<Option<u64>> {
-        let keys: Vec<_> = ids.iter().map(|id| key(b'e', &[id.as_bytes()])).collect();
+        let keys: Vec<_> = ids.iter().map(|id| entry_key(id.as_bytes())).collect();
         self.numbers(&keys)
     }
     /// Ledger times of the blocks of heights, in their order.
@@ -284,7 +294,7 @@ impl Index {
     }
     /// The account that made an order.
     pub(crate) fn order_account(&self, order: &OrderId) -> Option<AccountId> {
-        let bytes = self.rows.get(&key(b'e', &[order.as_bytes()]))?;
+        let bytes = self.rows.get(&entry_key(order.as_bytes()))?;
         Some(AccountId(bytes.get(8..)?.try_into().ok()?))
     }
     /// The history of an account before a place (height, position), latest first, at most `limit`

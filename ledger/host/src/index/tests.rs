@@ -98,7 +98,7 @@ fn postings_are_found_by_account_and_by_order_among_other_lines() {
     let effects = [Effect::Posting(lock), end, Effect::Posting(transfer)];
     for mut index in [Index::open(Some(place.path())), Index::open(None)] {
         let made = [&[0; 8][..], account.as_bytes()].concat();
-        let owner = (key(b'e', &[order.as_bytes()]), made);
+        let owner = (entry_key(order.as_bytes()), made);
         index.rows.write(vec![owner]);
         index.add(&first_block(), &effects).unwrap();
         let time_ms = first_block().header().time_ms;
@@ -130,7 +130,8 @@ fn an_index_of_an_earlier_form_is_made_anew() {
     let line = key(b'a', &[account.as_bytes(), &[0; 8], &[0; 4]]);
     index.rows.write(vec![
         (b"g".to_vec(), earlier.clone()),
-        (b"h".to_vec(), earlier),
+        (b"h".to_vec(), earlier.clone()),
+        (b"k".to_vec(), earlier),
         (line, vec![]),
         (at(b'f', (1, 1)), vec![0xa1; 9]),
     ]);
