@@ -336,13 +336,13 @@ impl Tuning {
     /// a hundred idle nodes on one machine do little else.
     pub fn local() -> Self {
         Self {
-            heartbeat: Duration::from_secs(1),
+            heartbeat: Duration::from_secs(3),
             redial_first: Duration::from_millis(100),
             redial_max: Duration::from_secs(5),
             handshake: Duration::from_secs(3),
-            keep_alive: Duration::from_secs(25),
+            keep_alive: Duration::from_secs(50),
             idle: Duration::from_secs(60),
-            ping: Duration::from_secs(60),
+            ping: Duration::from_secs(300),
             grace: numbers::GRACE,
             reach: Duration::from_secs(4),
             admission: Duration::from_secs(5),
@@ -357,7 +357,7 @@ impl Tuning {
     /// Institutions across the Internet.
     pub fn wide_area() -> Self {
         Self {
-            heartbeat: Duration::from_millis(700),
+            heartbeat: Duration::from_secs(1),
             redial_first: numbers::REDIAL_FIRST,
             redial_max: numbers::REDIAL_MAX,
             handshake: numbers::HANDSHAKE,

@@ -45,7 +45,8 @@ pub(crate) const HISTORY: u32 = 12;
 pub(crate) const MESH: usize = gridbay_core::overlay::MESH;
 /// Points per squared invalid message.
 const INVALID_WEIGHT: f64 = -20.0;
-/// Share of the invalid-message count left after one second: 1 falls below 0.1 in half a minute.
+/// Share of the invalid-message count left after one second, whatever the heartbeat: 1 falls below
+/// 0.1 in half a minute.
 const INVALID_DECAY: f64 = 0.92;
 
 /// One topic as the task uses it.
@@ -130,7 +131,7 @@ fn settings(
     builder
         .protocol_id_prefix(names.gossip())
         .heartbeat_interval(tuning.heartbeat)
-        .heartbeat_initial_delay(Duration::from_millis(100))
+        .heartbeat_initial_delay(Duration::ZERO)
         .validation_mode(ValidationMode::Strict)
         .validate_messages()
         .message_id_fn(|m| wire_id(message_id(m.topic.as_str(), &m.data)))
@@ -160,7 +161,7 @@ fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams 
         mesh_message_deliveries_weight: 0.0,
         mesh_failure_penalty_weight: 0.0,
         invalid_message_deliveries_weight: INVALID_WEIGHT,
-        invalid_message_deliveries_decay: INVALID_DECAY,
+        invalid_message_deliveries_decay: INVALID_DECAY.powf(tuning.heartbeat.as_secs_f64()),
         ..TopicScoreParams::default()
     };
     PeerScoreParams {
@@ -174,6 +175,8 @@ fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams 
         // As many as the gate lets in of one network: an institution may have its nodes behind one
         // address.
         ip_colocation_factor_threshold: f64::from(limits.connections_per_origin),
+        // Scores fade when the heart beats, so that a node at rest is woken once for both.
+        decay_interval: tuning.heartbeat,
         // Forgotten within the ban, or a returning peer would be banned for its old score.
         retain_score: tuning.ban_time / 2,
         ..PeerScoreParams::default()
