@@ -58,7 +58,7 @@ mod tests {
     use super::super::record::NodeRecord;
     use super::*;
     use crate::network::word::NODE_WORD;
-    use std::process::{Child, Command};
+    use std::process::{Child, Command, Stdio};
 
     /// A stand-in for a node: a shell whose words are those of a node.
     fn stand_in(data: &std::path::Path) -> Child {
@@ -111,5 +111,26 @@ mod tests {
         assert!(stranger.try_wait().unwrap().is_none(), "the stranger lives");
         stranger.kill().unwrap();
         stranger.wait().unwrap();
+    }
+
+    #[test]
+    fn down_ends_a_node_that_was_started_again_by_hand() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create_in(dir.path(), "a").unwrap();
+        let data = folder.data("v1");
+        std::fs::create_dir_all(&data).unwrap();
+        let mut by_hand = Command::new("sh");
+        // As with `gridbay node up` in the data folder: no word names the run.
+        by_hand.args(["-c", "exec 9>lock; read word"]);
+        by_hand.current_dir(&data).stdin(Stdio::piped());
+        let mut by_hand = by_hand.spawn().unwrap();
+        let _open = by_hand.stdin.take();
+        let reaper = thread::spawn(move || by_hand.wait());
+        while sweep::find(folder.path()).unwrap().is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(down(&folder, false).unwrap(), 1);
+        reaper.join().unwrap().unwrap();
+        assert!(!folder.path().exists());
     }
 }

@@ -110,7 +110,8 @@ impl Network {
                 join::join(&network, inviter, name).await?;
             }
             network.launch(names, Role::Buyer, until).await?;
-            progress.tell(&format!("{buyers} buyers joined by invitation"));
+            let s = if buyers == 1 { "" } else { "s" };
+            progress.tell(&format!("{buyers} buyer{s} joined by invitation"));
         }
         Ok(network)
     }

@@ -11,6 +11,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+/// The file in a node's data folder that a running node has open.
+const LOCK: &str = "lock";
+
 /// A process: number, start time in clock ticks since boot, and command line. All three must match
 /// before a signal is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +71,17 @@ impl Process {
     pub(super) fn names(&self, path: &Path) -> bool {
         let below = |word: &String| Path::new(word).starts_with(path);
         self.command.iter().any(below)
+    }
+    /// Whether it has the lock of a node's data folder below `path` open.
+    pub(super) fn is_node_below(&self, path: &Path) -> bool {
+        let Ok(open) = fs::read_dir(format!("/proc/{}/fd", self.pid)) else {
+            return false;
+        };
+        let files = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+        let is_lock = |file: &Path| file.file_name().is_some_and(|name| name == LOCK);
+        files
+            .filter(|file| is_lock(file))
+            .any(|file| file.starts_with(path))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The leftovers of a run: every process that belongs to its folder.
 //!
 //! 1. A node or a supervisor of a job is known by its hidden first word and by a path of the run's
-//!    folder among its words.
+//!    folder among its words; a node that somebody started again by hand, by its lock in there.
 //! 2. All descendants of these (a job's own processes) belong to the run too.
 //! 3. [`clear`] looks and kills until nothing is found any more.
 
@@ -54,6 +54,7 @@ fn belonging(all: &[(Process, i32)], folder: &Path) -> Vec<(Process, Part)> {
     let part = |process: &Process| match process.command.get(1).map(String::as_str) {
         Some(NODE_WORD) if process.names(folder) => Some(Part::Node),
         Some(SUPERVISOR_WORD) if process.names(folder) => Some(Part::Supervisor),
+        Some(_) if process.is_node_below(folder) => Some(Part::Node),
         _ => None,
     };
     let mut found: Vec<(Process, Part)> = Vec::new();
