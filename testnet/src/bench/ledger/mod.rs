@@ -89,11 +89,11 @@ pub(crate) struct Figures {
     /// What the machine does alone.
     pub(crate) machine: Machine,
     /// Micro-credits acknowledged.
-    pub(crate) acknowledged: i64,
+    pub(crate) acknowledged_micros: i64,
     /// Micro-credits of payments of which it is not known whether they took effect.
-    pub(crate) unknown: i64,
+    pub(crate) unknown_micros: i64,
     /// Micro-credits that arrived by each node's ledger.
-    pub(crate) arrived: Vec<i64>,
+    pub(crate) arrived_micros: Vec<i64>,
 }
 
 impl Figures {
@@ -151,17 +151,26 @@ impl Figures {
         let with = with.filter_map(|step| Some((step.load.as_str(), step.mix.as_ref()?)));
         tables.extend(mix::table(&with.collect::<Vec<_>>()));
         let tables: Vec<&str> = tables.iter().map(|table| table.trim_end()).collect();
-        format!("{}\n\n{limit}", tables.join("\n\n"))
+        let words = "BLOCK MS: from a block to the next; DECIDED MS: from a proposal to its \
+                     certificate; CORES: what all nodes use";
+        format!("{}\n\n{limit}\n{words}", tables.join("\n\n"))
+    }
+
+    /// Why the payments are too few, if they are fewer than so many percent of the limit.
+    pub(crate) fn is_slow(&self, least: u8) -> Option<String> {
+        let share = 100.0 * self.share;
+        let is_slow = share < f64::from(least);
+        is_slow.then(|| format!("{share:.0} % of the limit, and {least} % is the least"))
     }
 
     /// Why the figures do not count; empty if they do.
     pub(crate) fn problems(&self) -> Vec<String> {
-        let most = self.acknowledged + self.unknown;
-        let wrong = self.arrived.iter().enumerate();
+        let most = self.acknowledged_micros + self.unknown_micros;
+        let wrong = self.arrived_micros.iter().enumerate();
         wrong
-            .filter(|(_, arrived)| !(self.acknowledged..=most).contains(arrived))
+            .filter(|(_, arrived)| !(self.acknowledged_micros..=most).contains(arrived))
             .map(|(n, arrived)| {
-                let (node, sent) = (n + 1, self.acknowledged);
+                let (node, sent) = (n + 1, self.acknowledged_micros);
                 format!("v{node}: {arrived} micro-credits arrived, {sent} were acknowledged")
             })
             .collect()
@@ -221,9 +230,9 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         p95_ms: best.p95_ms,
         steps,
         machine,
-        acknowledged: acknowledged as i64 * pay.micros,
-        unknown: unknown as i64 * pay.micros,
-        arrived,
+        acknowledged_micros: acknowledged as i64 * pay.micros,
+        unknown_micros: unknown as i64 * pay.micros,
+        arrived_micros: arrived,
     })
 }
 
@@ -296,9 +305,9 @@ mod tests {
                 checks_per_core: 8_000,
                 ..Machine::default()
             },
-            acknowledged: 1_000,
-            unknown: 10,
-            arrived: vec![1_000, 1_010],
+            acknowledged_micros: 1_000,
+            unknown_micros: 10,
+            arrived_micros: vec![1_000, 1_010],
         }
     }
 
@@ -316,7 +325,11 @@ mod tests {
         assert!(figures.table().contains("VERIFY") && figures.table().contains("0.75"));
         assert!(figures.problems().is_empty());
         assert!(figures.table().contains("10 % of the 1000"));
-        figures.arrived = vec![1_000, 999, 1_011];
+        assert_eq!(
+            (figures.is_slow(10), figures.is_slow(11).is_some()),
+            (None, true)
+        );
+        figures.arrived_micros = vec![1_000, 999, 1_011];
         assert_eq!(figures.problems().len(), 2);
     }
 }

@@ -7,6 +7,8 @@ use crate::say::Progress;
 use anyhow::Context as _;
 use clap::Args;
 use gridbay_protocol::limits::BLOCK_ENTRIES;
+use std::fs::File;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,10 +19,10 @@ pub(in crate::cmd) struct LedgerArgs {
     /// Form of the output
     #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
     format: Format,
-    /// Validators
+    /// Validators, 1 to 16
     #[arg(short = 'n', long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=16))]
     validators: u16,
-    /// Payments a second of steps in which nobody waits for answers
+    /// Payments a second, 1 to 100,000, of steps in which nobody waits for answers
     #[arg(
         long,
         value_name = "RATE,...",
@@ -29,7 +31,8 @@ pub(in crate::cmd) struct LedgerArgs {
         value_parser = clap::value_parser!(u64).range(1..=100_000)
     )]
     rates: Vec<u64>,
-    /// Clients of steps in which each waits for its answer, over all nodes; then without the others
+    /// Clients, 1 to 4,096 over all nodes, of steps in which each waits for its answer: instead of
+    /// rates
     #[arg(
         long,
         value_name = "CLIENTS,...",
@@ -38,14 +41,15 @@ pub(in crate::cmd) struct LedgerArgs {
         value_parser = clap::value_parser!(u16).range(1..=4_096)
     )]
     clients: Vec<u16>,
-    /// Payments in a request
+    /// Payments in a request, 1 to 500
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     list: u16,
-    /// Clients that order beside the payments of each step, by turns with a sealed bid and a buy
+    /// Clients, 128 at the most, that order beside the payments of each step, by turns with a sealed
+    /// bid and a buy
     #[arg(long, value_name = "CLIENTS", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=128))]
     mix: u16,
-    /// Milliseconds between blocks, as `gridbay found --block-ms` founds it
+    /// Milliseconds between blocks, 100 to 60,000, as `gridbay found --block-ms` founds it
     #[arg(long, value_name = "MS", default_value_t = 250,
         value_parser = clap::value_parser!(u64).range(100..=60_000))]
     block_ms: u64,
@@ -54,12 +58,16 @@ pub(in crate::cmd) struct LedgerArgs {
     #[arg(long, value_name = "ENTRIES",
         value_parser = clap::value_parser!(u32).range(1..=BLOCK_ENTRIES as i64))]
     member_entries: Option<u32>,
-    /// Seconds of each step
+    /// Seconds of each step, 3,600 at the most
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     seconds: u64,
     /// Write the curve of the steps, times over payments a second, as a picture
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Fail if the best step makes fewer payments than so many percent of what checking signatures
+    /// allows on this machine
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(1..=100))]
+    least: Option<u8>,
     /// Leave the run's folder, with logs and ledgers, in place
     #[arg(long)]
     keep: bool,
@@ -83,12 +91,19 @@ impl LedgerArgs {
             time: Duration::from_secs(self.seconds),
             keep: self.keep,
         };
+        // Before the steps, which take minutes.
+        let picture = self.svg.as_ref().map(|file| {
+            let made = File::create(file);
+            made.with_context(|| file.display().to_string())
+        });
+        let picture = picture.transpose()?;
         let figures = ledger::run(options, &Progress::new()).await?;
         self.format.show(&figures.table(), &figures)?;
-        if let Some(file) = &self.svg {
-            let written = std::fs::write(file, ledger::curve(&figures));
-            written.with_context(|| file.display().to_string())?;
+        if let Some(mut picture) = picture {
+            picture.write_all(ledger::curve(&figures).as_bytes())?;
         }
-        Ok(verdict(&figures.problems()))
+        let mut problems = figures.problems();
+        problems.extend(self.least.and_then(|least| figures.is_slow(least)));
+        Ok(verdict(&problems))
     }
 }
