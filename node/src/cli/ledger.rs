@@ -87,6 +87,9 @@ pub(super) enum LedgerCommand {
         /// Account, or name of a founding member [default: this node's]
         #[arg(long)]
         account: Option<Meant>,
+        /// Leave out the first N payments of the account in this block: 256 are proved at a time
+        #[arg(long, value_name = "N", default_value_t)]
+        after: u64,
         /// Write the proof to this file instead of showing what it proves
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
@@ -153,8 +156,12 @@ impl LedgerCommand {
                 LedgerCommand::Proof {
                     height,
                     account,
+                    after,
                     out,
-                } => proof::make(at, &client, height, account, out.as_deref()).await,
+                } => {
+                    let which = (height, account, after);
+                    proof::make(at, &client, which, out.as_deref()).await
+                }
                 LedgerCommand::Check { file, genesis } => {
                     proof::check(at, &client, &file, genesis).await
                 }

@@ -13,15 +13,17 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Posting, Purse};
 
-/// Payments of one block that are proved at the most.
+/// Payments that are proved at a time.
 const PAYMENTS: usize = 256;
 
 impl NodeBackend {
-    /// Proves the payments of an account, this node's without one, in the block of a height.
+    /// Proves the payments of an account, this node's without one, in the block of a height: the
+    /// first ones behind so many.
     pub async fn payment_proof(
         &self,
         account: Option<AccountId>,
         height: u64,
+        after: u64,
     ) -> Answer<PaymentProof> {
         let looked = self.query(move |core| {
             let account = account.or(core.account()).ok_or_else(no_account)?;
@@ -33,9 +35,12 @@ impl NodeBackend {
         let (account, decided, set, effects) = looked.await??;
         let effects =
             decode(&effects).ok_or_else(|| internal("reading effects", "damaged index"))?;
-        let (payments, in_all) = payments(&account, &effects);
+        let (payments, in_all) = payments(&account, &effects, after);
         if payments.is_empty() {
-            let why = format!("no money of account {account} moved in block {height}");
+            let why = match in_all {
+                0 => format!("no money of account {account} moved in block {height}"),
+                _ => format!("account {account} has {in_all} payments in block {height}"),
+            };
             return Err(not_found(why, "see gridbay ledger history"));
         }
         Ok(PaymentProof {
@@ -45,6 +50,7 @@ impl NodeBackend {
             certificate: Hex(codec::encode(&decided.certificate)),
             validators: Hex(codec::encode(&set)),
             payments,
+            after,
             in_all: Some(in_all),
         })
     }
@@ -56,8 +62,9 @@ pub(crate) fn is_of(account: &AccountId, posting: &Posting) -> bool {
     posting.from == own || posting.to == own
 }
 
-/// The first payments of an account among the effects of a block, and how many there are.
-fn payments(account: &AccountId, effects: &[Effect]) -> (Vec<ProvedPayment>, u64) {
+/// The payments of an account among the effects of a block behind the first `after`, as many as are
+/// proved at a time; and how many there are in all.
+fn payments(account: &AccountId, effects: &[Effect], after: u64) -> (Vec<ProvedPayment>, u64) {
     let log: Log = effects.iter().map(Effect::leaf).collect();
     let size = log.len();
     let own = |(index, effect): (u64, &Effect)| match effect {
@@ -73,8 +80,9 @@ fn payments(account: &AccountId, effects: &[Effect]) -> (Vec<ProvedPayment>, u64
             proof: Hex(codec::encode(&EffectProof { index, size, proof })),
         })
     };
-    let first = all.take(PAYMENTS).filter_map(payment);
-    (first.collect(), in_all)
+    let after = usize::try_from(after).unwrap_or(usize::MAX);
+    let next = all.skip(after).take(PAYMENTS).filter_map(payment);
+    (next.collect(), in_all)
 }
 
 #[cfg(test)]
@@ -108,7 +116,7 @@ mod tests {
     #[test]
     fn only_payments_of_the_account_are_proved() {
         let account = AccountId([1; 32]);
-        let (proved, in_all) = payments(&account, &effects(account));
+        let (proved, in_all) = payments(&account, &effects(account), 0);
         assert_eq!(in_all, 1);
         let [only] = &proved[..] else {
             panic!("{proved:?}");
@@ -116,7 +124,13 @@ mod tests {
         let proof: EffectProof = codec::decode(&only.proof.0, 4_096).unwrap();
         assert_eq!((proof.index, proof.size), (2, 3));
         let many = vec![effects(account)[2].clone(); PAYMENTS + 9];
-        let (proved, in_all) = payments(&account, &many);
-        assert_eq!((proved.len(), in_all), (PAYMENTS, PAYMENTS as u64 + 9));
+        let all = PAYMENTS as u64 + 9;
+        for (after, some) in [(0, PAYMENTS), (256, 9), (264, 1), (265, 0), (u64::MAX, 0)] {
+            let (proved, in_all) = payments(&account, &many, after);
+            assert_eq!((proved.len(), in_all), (some, all), "after {after}");
+        }
+        let (last, _) = payments(&account, &many, all - 1);
+        let proof: EffectProof = codec::decode(&last[0].proof.0, 4_096).unwrap();
+        assert_eq!(proof.index, all - 1);
     }
 }

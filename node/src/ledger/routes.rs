@@ -174,11 +174,16 @@ struct Where {
     height: u64,
     /// Name of a member, or id of an account or how it begins; that of this node without it.
     account: Option<String>,
+    /// Payments of the account in this block that are left out, from the first one on: 256 are
+    /// proved at a time.
+    after: Option<u64>,
 }
 
 async fn proof(State(node): State<Node>, Params(asked): Params<Where>) -> Reply<PaymentProof> {
     let account = meant(&node, asked.account).await?;
-    node.payment_proof(account, asked.height).await.map(Json)
+    let after = asked.after.unwrap_or(0);
+    let proof = node.payment_proof(account, asked.height, after);
+    proof.await.map(Json)
 }
 
 async fn head(State(node): State<Node>) -> Reply<BlockInfo> {

@@ -222,8 +222,11 @@ pub struct PaymentProof {
     pub certificate: Hex,
     /// Validators of its height.
     pub validators: Hex,
-    /// The payments, in the order of the block; the first 256 where there are more.
+    /// The payments, in the order of the block; 256 at the most.
     pub payments: Vec<ProvedPayment>,
+    /// So many payments of the account stand before these, as the node counts that made this.
+    #[serde(default)]
+    pub after: u64,
     /// How many payments of the account the block has, as the node counts that made this: the proof
     /// shows that those above are among them, and not that there are no others. `None` in proofs of
     /// before this was told.

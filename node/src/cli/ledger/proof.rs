@@ -60,16 +60,17 @@ enum PaymentError {
     },
 }
 
-/// Makes a proof, and writes it to a file or prints it.
+/// Makes a proof of a block's payments to or from an account, behind the first ones; and writes it
+/// to a file or prints it.
 pub(super) async fn make(
     at: &Context,
     client: &Client,
-    height: u64,
-    account: Option<Meant>,
+    (height, account, after): (u64, Option<Meant>, u64),
     out: Option<&Path>,
 ) -> Result<(), CliError> {
     let what = "the payments were not proved";
-    let path = format!("/ledger/proof?height={height}{}", of(account, '&'));
+    let account = of(account, '&');
+    let path = format!("/ledger/proof?height={height}&after={after}{account}");
     let proof: PaymentProof = client.get(&path).await.during(what)?;
     let Some(path) = out else {
         return at.tell(&proof, told);
@@ -204,14 +205,21 @@ fn told(proof: &PaymentProof) -> String {
 
 /// The payments of the block that the proof does not cover, by the word of who made it.
 fn left_out(proof: &PaymentProof) -> String {
-    let shown = proof.payments.len() as u64;
-    match proof.in_all {
-        Some(in_all) if in_all > shown => format!(
-            "these are the first {shown} of {in_all} payments of the account in this block, as the \
-             node counts that made the proof; the others are not proved here\n"
-        ),
-        _ => String::new(),
+    let (shown, after) = (proof.payments.len() as u64, proof.after);
+    let last = after.saturating_add(shown);
+    let Some(in_all) = proof.in_all.filter(|in_all| *in_all > shown) else {
+        return String::new();
+    };
+    let mut text = format!(
+        "these are payments {} to {last} of {in_all} of the account in this block, as the node \
+         counts that made the proof\n",
+        after.saturating_add(1)
+    );
+    if last < in_all {
+        let height = proof.height;
+        text += &format!("the next ones: gridbay ledger proof {height} --after {last}\n");
     }
+    text
 }
 
 #[cfg(test)]
@@ -316,6 +324,7 @@ mod tests {
             certificate: Hex(codec::encode(&certify(&header))),
             validators: Hex(codec::encode(&set())),
             payments: [(pay(5), 0), (pay(7), 2)].map(payment).into(),
+            after: 0,
             in_all: Some(2),
         }
     }
@@ -327,15 +336,22 @@ mod tests {
         let back: PaymentProof = serde_json::from_str(&json).unwrap();
         verify_payments(&back, NETWORK, &set()).unwrap();
         let told = super::told(&back);
-        assert!(!told.contains("first"), "{told}");
+        assert!(!told.contains("payments"), "{told}");
         let some = PaymentProof {
             in_all: Some(300),
             ..good()
         };
         verify_payments(&some, NETWORK, &set()).unwrap();
         let part = super::told(&some);
-        assert!(part.contains("the first 2 of 300 payments"), "{part}");
-        let old = json.replace(",\"in_all\":2", "");
+        assert!(part.contains("payments 1 to 2 of 300"), "{part}");
+        assert!(part.contains("gridbay ledger proof 8 --after 2"), "{part}");
+        let last = PaymentProof { after: 298, ..some };
+        let part = super::told(&last);
+        assert!(
+            part.contains("payments 299 to 300 of 300") && !part.contains("next"),
+            "{part}"
+        );
+        let old = json.replace(",\"after\":0,\"in_all\":2", "");
         assert_ne!(old, json);
         let old: PaymentProof = serde_json::from_str(&old).unwrap();
         assert_eq!((old.in_all, super::told(&old)), (None, told.clone()));

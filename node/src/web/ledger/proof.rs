@@ -22,7 +22,7 @@ pub(in crate::web) async fn download(
             "heights on the ledger lead to theirs",
         )
     })?;
-    let proof = node.payment_proof(None, height).await?;
+    let proof = node.payment_proof(None, height, 0).await?;
     let text = serde_json::to_string(&proof).map_err(|error| internal("writing a proof", error))?;
     let name = format!("attachment; filename=\"{}\"", name(height));
     let headers = [
