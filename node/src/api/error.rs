@@ -120,10 +120,13 @@ impl ApiError {
         self.details["retry_after_s"] = seconds.into();
         self
     }
-    /// Seconds until the same has a chance again, for what is refused as too much.
+    /// Seconds until the same has a chance again, if that is told.
+    pub fn again(&self) -> Option<u64> {
+        self.details.get("retry_after_s").and_then(Value::as_u64)
+    }
+    /// The same for what is refused as too much, of which it is always told.
     pub fn retry_after(&self) -> u64 {
-        let told = self.details.get("retry_after_s").and_then(Value::as_u64);
-        told.unwrap_or(1)
+        self.again().unwrap_or(1)
     }
     /// The same with figures.
     pub fn with_details(mut self, details: Value) -> ApiError {

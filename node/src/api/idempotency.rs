@@ -2,8 +2,8 @@
 //!
 //! 1. A `POST` with a new `Idempotency-Key` runs in a task of its own, so that a client that goes
 //!    away does not leave it half done.
-//! 2. While it runs, the same key is answered with `conflict`; afterwards with the stored answer
-//!    and the header `idempotency-replayed: true`.
+//! 2. While it runs, the same request under its key is answered with `busy`; afterwards with the
+//!    stored answer and the header `idempotency-replayed: true`.
 //! 3. The same key with another request is refused. A fault of the node (5xx) is forgotten, so that
 //!    trying again tries again; so is what is refused as things are (403, 429), which may change,
 //!    and an answer of which a part is one of these ([`Passing`]).

@@ -19,8 +19,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// The key of a request.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct Once {
-    /// Key of this request: with the same key it is done once at most. A command whose end is not
-    /// known tells its key [default: a fresh one]
+    /// Key of this request: a node that knows it does the same once at most. A command whose end is
+    /// not known tells its key [default: a fresh one]
     #[arg(long, value_name = "KEY", value_parser = key)]
     key: Option<String>,
 }
@@ -70,18 +70,15 @@ impl Once {
 }
 
 /// A failure. After an attempt that was lost, no refusal of the next one tells that the first did
-/// nothing. Whoever names a key may repeat what another command attempted under it.
+/// nothing. Whoever names a key may repeat what another command attempted under it; but a key of
+/// another request does nothing for this one, and never will.
 fn failed(deed: &Deed, key: &str, (lost, repeats): (bool, bool), error: ApiError) -> CliError {
     let is_open = matches!(
         error.code,
-        ErrorCode::Unreachable
-            | ErrorCode::Timeout
-            | ErrorCode::Halted
-            | ErrorCode::Internal
-            // The same request is running still, or the key is another one's.
-            | ErrorCode::Conflict
+        ErrorCode::Unreachable | ErrorCode::Timeout | ErrorCode::Halted | ErrorCode::Internal
     );
-    if (!is_open || is_undone(&error)) && !lost && !repeats {
+    let is_anothers = error.code == ErrorCode::Conflict && error.details["done"] != true;
+    if is_anothers || (!is_open || is_undone(&error)) && !lost && !repeats {
         return CliError::of(error, deed.undone);
     }
     let exit = match lost {
@@ -175,12 +172,14 @@ mod tests {
         let funds = || Some((402, refusal("insufficient_funds", Value::Null)));
         let late = |details| Some((504, refusal("timeout", details)));
         let same = || Some((409, refusal("conflict", Value::Null)));
+        let busy = || Some((503, refusal("busy", Value::Null)));
         let ended = json!({"done": false});
         for (answers, exit, is_known) in [
             (vec![None, None], Exit::UNREACHABLE, false),
             (vec![None, funds()], Exit::UNREACHABLE, false),
             (vec![late(Value::Null)], Exit::TIMEOUT, false),
-            (vec![same()], Exit::REFUSED, false),
+            (vec![same()], Exit::REFUSED, true),
+            (vec![None, busy()], Exit::UNREACHABLE, false),
             (vec![late(ended)], Exit::TIMEOUT, true),
             (vec![funds()], Exit::FUNDS, true),
         ] {
@@ -210,6 +209,7 @@ mod tests {
             (401, "unauthorised", Value::Null, Exit::REFUSED),
             (402, "insufficient_funds", Value::Null, Exit::FUNDS),
             (504, "timeout", ended, Exit::TIMEOUT),
+            (409, "conflict", json!({"done": true}), Exit::REFUSED),
         ] {
             let answer = Some((status, refusal(code, details)));
             let (done, keys) = post(Some("own-key-1"), vec![answer]).await;

@@ -52,7 +52,7 @@ fn not_included(entry: &EntryId) -> ApiError {
             "entry {} was not taken into a block in its time",
             entry.to_hex()
         ),
-        "it has no effect any more; try again, under a fresh key if it had one",
+        "it has no effect any more; try again, under the same key if it had one",
     )
     .with_details(json!({"done": false}))
 }

@@ -19,7 +19,7 @@ use crate::store::transfers::{Transfer, TransferKey, TransferStore};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Credits;
@@ -38,6 +38,7 @@ const BATCH: usize = 256;
 const PACE: Duration = Duration::from_millis(25);
 
 /// A transfer that somebody wants.
+#[derive(Clone)]
 pub(super) struct Wish {
     pub(super) key: TransferKey,
     /// Whether the request can come again under this key.
@@ -106,6 +107,11 @@ impl Desk {
             secret,
             queue: Mutex::default(),
         }))
+    }
+
+    /// Frees the keys of entries that can have no effect.
+    pub(super) async fn free(&self, keys: Vec<(TransferKey, EntryId)>) {
+        self.0.free(keys).await;
     }
 
     /// Signs, keeps and sends the entry of a wish; or finds the one that its key has already.
@@ -232,7 +238,7 @@ impl Inner {
                 Ok(replies) => match replies.get(n).cloned().flatten() {
                     None => Ok(entry.signed().clone()),
                     Some(error) => {
-                        not_sent.push(key);
+                        not_sent.push((key, entry.id()));
                         Err(error)
                     }
                 },
@@ -318,15 +324,15 @@ impl Inner {
         }
     }
 
-    /// Frees the keys of entries that were not sent.
-    async fn free(&self, keys: Vec<TransferKey>) {
+    /// Frees the keys of entries that can have no effect.
+    async fn free(&self, keys: Vec<(TransferKey, EntryId)>) {
         if keys.is_empty() {
             return;
         }
         let store = self.store.clone();
         let freed = tokio::task::spawn_blocking(move || store.forget(&keys)).await;
         if let Ok(Err(error)) = freed {
-            tracing::warn!(%error, "refused transfers stay kept");
+            tracing::warn!(%error, "transfers without effect stay kept");
         }
     }
 }

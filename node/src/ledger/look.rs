@@ -1,11 +1,10 @@
 //! What a turn of the [desk](super::desk) sees of the core, and which wishes cannot be.
 
 use crate::api::{Answer, ApiError, ErrorCode};
-use crate::backend::failure::{no_account, unknown_account};
+use crate::backend::failure::{no_account, unknown_account, usage};
 use crate::market::spendable;
 use crate::store::transfers::TransferKey;
 use gridbay_core::{Core, ENTRY_HEIGHTS};
-use gridbay_ledger::State;
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::{Entry, EntryBody};
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, NetworkId};
@@ -82,11 +81,15 @@ pub(super) fn look(
         left = left.saturating_sub(1);
     }
     let mut flaw = |(to, amount): &(AccountId, Credits)| {
+        if *to == account {
+            let why = "it is this node's own account";
+            return Some(usage(why, "name another account"));
+        }
         if state.account(to).is_none() {
             return Some(unknown_account(to));
         }
         if left == 0 {
-            return Some(spent(state));
+            return Some(spent(core));
         }
         match free.checked_sub(*amount) {
             None => Some(too_little(free, *amount)),
@@ -112,10 +115,14 @@ fn too_little(free: Credits, amount: Credits) -> ApiError {
     )
 }
 
+/// Blocks whose pace tells that of the next ones.
+const LATELY: u64 = 16;
+
 /// The account has no more entries, or bytes of them, left in this epoch.
-fn spent(state: &State) -> ApiError {
+fn spent(core: &Core) -> ApiError {
+    let state = core.state();
     let heights = state.until_next_epoch();
-    let ms = heights.saturating_mul(state.policy().block_interval_ms);
+    let ms = heights.saturating_mul(block_ms(core));
     ApiError::new(
         ErrorCode::TooMany,
         format!(
@@ -126,4 +133,14 @@ fn spent(state: &State) -> ApiError {
         "try again when Retry-After says so; gridbay ledger balance shows what is left",
     )
     .again_after(ms.div_ceil(1_000))
+}
+
+/// Milliseconds that a block takes lately; at the least those that the founders allow.
+fn block_ms(core: &Core) -> u64 {
+    let state = core.state();
+    let least = state.policy().block_interval_ms;
+    let before = state.height().checked_sub(LATELY);
+    let then = before.and_then(|height| core.host().block_times(&[height]).pop().flatten());
+    let lately = then.map(|then| state.time_ms().saturating_sub(then) / LATELY);
+    lately.unwrap_or(least).max(least)
 }

@@ -6,6 +6,7 @@ use super::types::{
     TransferOutcome, TransferRequest, Transferred, TransfersRequest,
 };
 use crate::api::document::Routes;
+use crate::api::document::parts::Each;
 use crate::api::extract::{Body, FEW, Lines, Listed, Params, Place, Reply, Whole, parse};
 use crate::api::page::Asked;
 use crate::api::{ApiError, idempotency};
@@ -118,17 +119,20 @@ async fn transfers(
     headers: HeaderMap,
     passing: Option<Extension<idempotency::Passing>>,
     Body(request): Body<TransfersRequest>,
-) -> Reply<Vec<TransferOutcome>> {
+) -> Result<Each<TransferOutcome>, ApiError> {
     let key = headers.get(idempotency::HEADER);
     let key = key.and_then(|key| key.to_str().ok());
     let outcomes = node.transfers(key, request).await?;
-    let mut errors = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
-    if errors.any(|error| idempotency::passes(error.code.status()))
+    let errors = outcomes.iter().filter_map(|outcome| outcome.error.as_ref());
+    let passes = |error: &&ApiError| idempotency::passes(error.code.status());
+    let passing_faults: Vec<&ApiError> = errors.filter(passes).collect();
+    if !passing_faults.is_empty()
         && let Some(Extension(passing)) = passing
     {
         passing.tell();
     }
-    Ok(Json(outcomes))
+    let again = passing_faults.into_iter().filter_map(ApiError::again).max();
+    Ok(Each(outcomes, again))
 }
 
 async fn close(

@@ -6,10 +6,13 @@
 //!    disk.
 //! 3. A request repeated under its key, also after the node was killed, finds that entry: it is
 //!    answered with the entry's block, or the entry is sent again as long as it may take effect.
-//! 4. An entry whose time passed without a block has no effect, and its key is used up.
+//! 4. An entry whose time passed without a block has no effect, and its key is free again: a
+//!    request that comes again then is done anew.
 //! 5. The ledger carries as memo a hash of the idempotency key and the note. So two transfers of
 //!    the same amount to the same account are two entries, one signature each, and nobody can
 //!    confirm a guess of the note. The owner proves a note by telling it together with its key.
+//! 6. In a list, the hash covers all of the list as well: another list under the same key is
+//!    refused as long as one transfer of it is known, and pays nothing.
 
 use super::desk::Wish;
 use crate::api::Answer;
@@ -39,34 +42,18 @@ impl NodeBackend {
         request: TransferRequest,
     ) -> Answer<Transferred> {
         let key = key.map(|text| TransferKey::of(&text));
-        self.pay(key, request).await
+        let wish = wish(key, &request, &[])?;
+        self.free_lapsed(std::slice::from_ref(&wish)).await?;
+        self.pay(wish).await
     }
 
-    async fn pay(&self, key: Option<TransferKey>, request: TransferRequest) -> Answer<Transferred> {
-        if request.amount == Credits::ZERO {
-            return Err(usage("a transfer of nothing", "name an amount above zero"));
-        }
-        let repeats = key.is_some();
-        let key = match key {
-            Some(key) => key,
-            // Nobody can repeat it: any key will do.
-            None => TransferKey(Hash32(
-                random().map_err(|error| internal("no fresh randomness", error))?,
-            )),
-        };
-        let body = body_of(&key, &request);
+    async fn pay(&self, wish: Wish) -> Answer<Transferred> {
+        let (key, body) = (wish.key, wish.body.clone());
         let kept = match self.parts.transfers.get(&key) {
             // It may be done: that the node has halted does not say that nothing was.
             Some(kept) => self.send_again(kept, &body).await?,
             None => {
                 self.acknowledges()?;
-                let wish = Wish {
-                    key,
-                    repeats,
-                    to: request.to,
-                    amount: request.amount,
-                    body: body.clone(),
-                };
                 self.desk.send(wish).await?
             }
         };
@@ -89,21 +76,60 @@ impl NodeBackend {
             let why = format!("{} transfers in a request", request.transfers.len());
             return Err(usage(why, format!("name 1 to {TRANSFERS}")));
         }
-        let all = (0u64..).zip(request.transfers);
-        let each = all.map(async |(n, transfer)| {
+        let list = digest(&request.transfers);
+        let all = (0u64..).zip(&request.transfers).map(|(n, transfer)| {
             let key = key.map(|key| TransferKey::of_item(key, n));
-            match self.pay(key, transfer).await {
-                Ok(done) => TransferOutcome {
-                    done: Some(done),
-                    error: None,
-                },
-                Err(error) => TransferOutcome {
-                    done: None,
-                    error: Some(error),
-                },
-            }
+            wish(key, transfer, &list)
         });
-        Ok(join_all(each).await)
+        let all: Vec<Answer<Wish>> = all.collect();
+        if let Some(key) = key {
+            self.is_same_list(key, &all)?;
+        }
+        let good: Vec<Wish> = all.iter().flatten().cloned().collect();
+        self.free_lapsed(&good).await?;
+        let each = all.into_iter().map(async |wish| match wish {
+            Ok(wish) => self.pay(wish).await,
+            Err(error) => Err(error),
+        });
+        let outcomes = join_all(each).await.into_iter().map(TransferOutcome::from);
+        Ok(outcomes.collect())
+    }
+
+    /// Refuses a list under the key of another one of which a transfer is known.
+    fn is_same_list(&self, key: &str, list: &[Answer<Wish>]) -> Answer<()> {
+        for (n, place) in (0u64..).zip(0..TRANSFERS) {
+            if let Some(kept) = self.parts.transfers.get(&TransferKey::of_item(key, n)) {
+                let wish = list.get(place).and_then(|wish| wish.as_ref().ok());
+                is_of(&kept, &wish.ok_or_else(other_request)?.body)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Frees the keys of these whose entries were in no block in their time (step 4).
+    async fn free_lapsed(&self, wishes: &[Wish]) -> Answer<()> {
+        let kept = wishes.iter().filter_map(|wish| {
+            let kept = self.parts.transfers.get(&wish.key)?;
+            let own = kept.entry.body == wish.body;
+            own.then(|| (wish.key, kept.id(), kept.entry.valid_until))
+        });
+        let kept: Vec<_> = kept.collect();
+        if kept.is_empty() {
+            return Ok(());
+        }
+        let lapsed = self.query(move |core| {
+            let ids: Vec<_> = kept.iter().map(|(_, id, _)| *id).collect();
+            let heights = core.host().entry_heights(&ids);
+            // Read after the entries: a failure while they were looked for counts.
+            let now = core.host().knows_entries().then(|| core.state().height());
+            let of = kept.into_iter().zip(heights);
+            let lapsed = of.filter(|((.., until), height)| {
+                height.is_none() && now.is_some_and(|now| *until <= now)
+            });
+            lapsed.map(|((key, id, _), _)| (key, id)).collect()
+        });
+        self.desk.free(lapsed.await?).await;
+        Ok(())
     }
 
     /// Sends a kept entry again, unless its block is there or its time is over.
@@ -128,21 +154,61 @@ impl NodeBackend {
 
 /// Refuses a kept entry that is not that of a request.
 fn is_of(kept: &SignedEntry, body: &EntryBody) -> Answer<()> {
-    if kept.entry.body == *body {
-        return Ok(());
+    match kept.entry.body == *body {
+        true => Ok(()),
+        false => Err(other_request()),
     }
-    Err(ApiError::new(
+}
+
+fn other_request() -> ApiError {
+    ApiError::new(
         ErrorCode::Conflict,
         "this idempotency key belongs to another request",
         "use a fresh key for each request",
-    ))
+    )
 }
 
-fn body_of(key: &TransferKey, request: &TransferRequest) -> EntryBody {
-    let note = request.memo.as_deref().unwrap_or_default();
-    EntryBody::Transfer {
+/// What a request wants; `list` is the digest of the list that it is in, if it is in one.
+fn wish(key: Option<TransferKey>, request: &TransferRequest, list: &[u8]) -> Answer<Wish> {
+    if request.amount == Credits::ZERO {
+        return Err(usage("a transfer of nothing", "name an amount above zero"));
+    }
+    let repeats = key.is_some();
+    let key = match key {
+        Some(key) => key,
+        // Nobody can repeat it: any key will do.
+        None => TransferKey(Hash32(
+            random().map_err(|error| internal("no fresh randomness", error))?,
+        )),
+    };
+    let note = request.memo.as_deref().unwrap_or_default().as_bytes();
+    let parts = [&key.0.0, note, list];
+    let parts = match list {
+        [] => &parts[..2],
+        _ => &parts,
+    };
+    Ok(Wish {
+        key,
+        repeats,
         to: request.to,
         amount: request.amount,
-        memo: Hash32(hash(Domain::Content, &[&key.0.0, note.as_bytes()])),
+        body: EntryBody::Transfer {
+            to: request.to,
+            amount: request.amount,
+            memo: Hash32(hash(Domain::Content, parts)),
+        },
+    })
+}
+
+/// What tells a list from others.
+fn digest(list: &[TransferRequest]) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new_derive_key("gridbay/transfer-list/1");
+    for request in list {
+        let note = request.memo.as_deref().unwrap_or_default().as_bytes();
+        hash.update(request.to.as_bytes());
+        hash.update(&request.amount.micros().to_be_bytes());
+        hash.update(&(note.len() as u64).to_be_bytes());
+        hash.update(note);
     }
+    *hash.finalize().as_bytes()
 }

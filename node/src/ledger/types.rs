@@ -113,6 +113,16 @@ pub struct TransferOutcome {
     pub error: Option<ApiError>,
 }
 
+impl From<Result<Transferred, ApiError>> for TransferOutcome {
+    fn from(outcome: Result<Transferred, ApiError>) -> TransferOutcome {
+        let (done, error) = match outcome {
+            Ok(done) => (Some(done), None),
+            Err(error) => (None, Some(error)),
+        };
+        TransferOutcome { done, error }
+    }
+}
+
 /// `POST /ledger/close`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]

@@ -29,6 +29,7 @@ async fn money_moves_and_is_on_the_statement() {
     for (to, amount, code) in [
         (to, "101", ErrorCode::InsufficientFunds),
         (AccountId([1; 32]), "1", ErrorCode::NotFound),
+        (status.account.unwrap(), "1", ErrorCode::Usage),
         (to, "0", ErrorCode::Usage),
     ] {
         let amount = credits(amount);

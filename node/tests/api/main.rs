@@ -24,6 +24,7 @@ mod project_pages;
 mod projects;
 mod rates;
 mod readers;
+mod repeated;
 mod routes;
 mod served;
 mod spent;

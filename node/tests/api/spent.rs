@@ -83,7 +83,8 @@ async fn transfers_beyond_the_budget_are_refused_before_they_are_signed_and_told
         done.count() > FEW as usize / 2 && spent.entries.spent == FEW,
         "{spent:?}"
     );
-    let whole = at.world.genesis.policy.block_interval_ms * EPOCH_HEIGHTS / 1_000;
+    // A block takes as long as they did lately: between the least time and the heartbeat.
+    let whole = at.world.genesis.policy.heartbeat_ms * EPOCH_HEIGHTS / 1_000;
     for error in outcomes.iter().filter_map(|outcome| outcome.error.as_ref()) {
         assert_eq!(error.code, ErrorCode::TooMany, "{error}");
         assert_eq!(error.details["done"], false);
@@ -101,5 +102,18 @@ async fn transfers_beyond_the_budget_are_refused_before_they_are_signed_and_told
         assert!(head.contains(&told), "{head} {error}");
         assert!(!head.contains("replayed"), "it is tried anew: {head}");
     }
+    // A list is answered whatever became of each, and says the same.
+    let body = serde_json::to_string(&request).unwrap();
+    let more = format!(
+        "Idempotency-Key: beyond-0003\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let (head, all) = ask(&at, false, "POST /api/v1/ledger/transfers", &more).await;
+    let told = &all[0]["error"]["details"]["retry_after_s"];
+    assert!(head.starts_with("http/1.1 200"), "{head}");
+    assert!(
+        head.contains(&format!("retry-after: {told}\r\n")),
+        "{head} {told}"
+    );
     at.stop().await;
 }

@@ -28,7 +28,7 @@ use gridbay_node::store::marks::MarkBook;
 use gridbay_node::store::orders::OrderStore;
 use gridbay_node::store::projects::ProjectBook;
 use gridbay_node::store::tokens::TokenBook;
-use gridbay_node::store::transfers::TransferStore;
+use gridbay_node::store::transfers::{Transfer, TransferStore};
 use gridbay_node::trace::Traces;
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::class::Isolation;
@@ -80,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) alerts: Option<AlertsConfig>,
     /// The collector that it tells of orders.
     pub(crate) traces: Option<TracesConfig>,
+    /// Transfers that it keeps from before.
+    pub(crate) kept: fn(&Genesis) -> Vec<Transfer>,
 }
 
 impl Default for Settings {
@@ -99,6 +101,7 @@ impl Default for Settings {
             entries: EntryBudgets::default(),
             alerts: None,
             traces: None,
+            kept: |_| Vec::new(),
         }
     }
 }
@@ -260,6 +263,8 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
     let (granted, room) = (tools.granted.clone(), tools.room.clone());
     let (clusters, gateway) = (tools.clusters.clone(), tools.gateway.clone());
     let meters = tools.meters.clone();
+    let transfers = TransferStore::open(&dir.path().join("transfers")).unwrap();
+    transfers.keep((settings.kept)(&genesis)).unwrap();
     let parts = parts(&genesis, settings.account, node);
     let body = body::start(parts, tools).unwrap().handle;
     let (stop, stopped) = watch::channel(false);
@@ -271,7 +276,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
         orders,
         clusters,
         gateway,
-        transfers: TransferStore::open(&dir.path().join("transfers")).unwrap(),
+        transfers,
         guests: dir.path().join("guests.json"),
         tokens: TokenBook::open(dir.path().join("tokens")).unwrap(),
         projects: ProjectBook::open(dir.path().join("projects")).unwrap(),

@@ -7,6 +7,7 @@ use crate::api::extract::{Body, Lines, Params, Place};
 use crate::api::page::{NEXT, Page, with_next};
 use axum::body::{Body as Upload, Bytes};
 use axum::extract::{Request, State};
+use axum::http::header::RETRY_AFTER;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -138,6 +139,28 @@ impl<T: ToSchema> Answers for Parted<T> {
     fn answers(told: &mut Told) {
         Json::<T>::answers(told);
         may_go_on(told);
+    }
+}
+
+/// What became of each of many in a request, and the seconds until those that are refused for the
+/// moment have a chance again.
+pub(crate) struct Each<T>(pub(crate) Vec<T>, pub(crate) Option<u64>);
+
+impl<T: Serialize> IntoResponse for Each<T> {
+    fn into_response(self) -> Response {
+        let again = self.1.map(|seconds| [(RETRY_AFTER, seconds.to_string())]);
+        (again, Json(self.0)).into_response()
+    }
+}
+
+impl<T: ToSchema> Answers for Each<T> {
+    fn answers(told: &mut Told) {
+        Lines::<T>::answers(told);
+        let about = "Seconds until those that are refused for the moment have a chance again.";
+        if let Some(answer) = told.answers.get_mut("200") {
+            let header = json!({"description": about, "schema": {"type": "integer"}});
+            answer["headers"] = json!({"Retry-After": header});
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 use crate::api::{ApiError, ErrorCode};
 use axum::body::Bytes;
 use axum::http::StatusCode;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -145,19 +146,25 @@ impl Keys {
 impl Slot {
     /// The answer to a request under this key.
     fn again(&self, request: blake3::Hash) -> Result<Answer, ApiError> {
-        let (why, hint) = match &self.state {
-            _ if self.request != request => (
+        Err(match &self.state {
+            _ if self.request != request => ApiError::new(
+                ErrorCode::Conflict,
                 "this idempotency key belongs to another request",
                 "use a fresh key for each request",
             ),
             State::Answered(answer) => return Ok(answer.clone()),
-            State::Running => ("the same request is still running", "ask again in a moment"),
-            State::Gone => (
+            State::Running => ApiError::new(
+                ErrorCode::Busy,
+                "the same request is still running",
+                "ask again in a moment, under the same key",
+            ),
+            State::Gone => ApiError::new(
+                ErrorCode::Conflict,
                 "this was done before, and the answer is not kept",
                 "look at what came of it; use a fresh key for another request",
-            ),
-        };
-        Err(ApiError::new(ErrorCode::Conflict, why, hint))
+            )
+            .with_details(json!({"done": true})),
+        })
     }
 }
 

@@ -3,9 +3,10 @@
 //!
 //! 1. A transfer's entry is signed and on disk before it is sent; many become safe with one sync
 //!    (see `book`).
-//! 2. A key has one entry, ever, and no other key has the same one: the entry names its key (see
-//!    `ledger::transfer`). The ledger takes an entry once, so a request repeated under its key
-//!    moves the money once, however often nodes and clients fail in between.
+//! 2. A key has one entry that can have an effect, and no other key has the same one: the entry
+//!    names its key (see `ledger::transfer`). The ledger takes an entry once, so a request repeated
+//!    under its key moves the money once, however often nodes and clients fail in between. It gets
+//!    another entry only after the one before can be in no block any more.
 //! 3. An entry *waits* until it is known to be in a block, or can be in none any more.
 //! 4. Keys are kept for [`KEPT_FOR`], and the last [`KEPT`] for as long as they are the last; those
 //!    whose entry waits are never forgotten. Beyond [`MOST`] keys no more transfers are made until
@@ -248,14 +249,20 @@ impl TransferStore {
         }
     }
 
-    /// Forgets keys whose entries were never sent, with one sync. Blocks.
+    /// Forgets keys whose entries can have no effect, with one sync; one that has another entry by
+    /// now stays. Blocks.
     ///
     /// # Errors
     /// The disk fails.
-    pub fn forget(&self, keys: &[TransferKey]) -> Result<(), Fault> {
+    pub fn forget(&self, keys: &[(TransferKey, EntryId)]) -> Result<(), Fault> {
         let mut book = self.book();
         let mut known = self.known();
-        let mut in_file = keys.to_vec();
+        let is_kept = |(key, id): &&(TransferKey, EntryId)| {
+            let kept = known.entries.get(key);
+            kept.is_some_and(|kept| kept.id == *id)
+        };
+        let keys: Vec<TransferKey> = keys.iter().filter(is_kept).map(|(key, _)| *key).collect();
+        let mut in_file = keys.clone();
         in_file.retain(|key| !known.passing.contains(key));
         keys.iter().for_each(|key| known.remove(key));
         drop(known);

@@ -189,6 +189,7 @@ fn question(meant: &Meant, fields: &Fields, own: &Balance, key: &str, who: &Who)
         ("memo", &fields.memo),
         ("key", key),
     ];
+    let own_account = meant.to == own.account;
     let short_of = meant.amount > own.spendable();
     let title = format!("Transfer {} credits?", money(meant.amount));
     let panel = Panel {
@@ -199,19 +200,22 @@ fn question(meant: &Meant, fields: &Fields, own: &Balance, key: &str, who: &Who)
                 dl.kv.left {
                     dt { "To" }
                     dd { (short(&fields.to, 80)) br; code { (meant.to.to_hex()) } }
-                    dt { "Amount" } dd { strong { (money(meant.amount)) } " credits" }
+                    dt { "Amount" } dd { strong { (meant.amount) } " credits" }
                     dt { "Free after it" } dd { (signed(left)) }
                     @if let Some(memo) = &meant.memo { dt { "Note" } dd { (short(memo, MEMO)) } }
                 }
                 @if short_of {
                     (notice(Tone::Bad, "That is more than can be spent.", &format!(
-                        "{} can be: less, or wait for what is held.", money(own.spendable()))))
+                        "{} can be: less, or wait for what is held.", own.spendable())))
+                }
+                @if own_account {
+                    (notice(Tone::Bad, "That is this node's own account.", "Name another one."))
                 }
                 form.actions method="post" action="/ledger/transfer" {
                     @for (name, value) in kept {
                         input type="hidden" name=(name) value=(value);
                     }
-                    @if !short_of { button.btn.primary { "Transfer " (money(meant.amount)) } }
+                    @if !short_of && !own_account { button.btn.primary { "Transfer " (money(meant.amount)) } }
                     a.btn href="/ledger" { "Keep it" }
                 }
             }
