@@ -41,9 +41,9 @@ const EFFECT_BYTES: usize = 64 * 1024 * 1024;
 
 /// What the last block is kept under.
 const APPLIED: &[u8] = b"l";
-/// Bytes of an entry's id that its row is kept under: two entries that share them are no easier to
-/// make than a forged signature, and ids of entries are most of what a file of payments holds that
-/// is not written in order.
+/// Bytes of an entry's id that its row is kept under: nobody finds an entry that shares them with
+/// another's, and whoever made two of its own that do would mislead itself alone. Ids of entries
+/// are most of what a file of payments holds that is not written in order.
 const HALF: usize = 16;
 
 /// The index.

@@ -42,7 +42,8 @@ named! {
         WrongHost = "wrong_host",
         /// The body stopped, or dripped.
         TooSlow = "too_slow",
-        /// Too many requests at once; nothing was done.
+        /// Too many requests at once, and nothing was done; or the same request still runs. Under a
+        /// key: again under the same one.
         Busy = "busy",
         /// Too many requests in a short time; nothing was done.
         TooMany = "too_many",

@@ -78,7 +78,7 @@ fn failed(deed: &Deed, key: &str, (lost, repeats): (bool, bool), error: ApiError
         ErrorCode::Unreachable | ErrorCode::Timeout | ErrorCode::Halted | ErrorCode::Internal
     );
     let is_anothers = error.code == ErrorCode::Conflict && error.details["done"] != true;
-    if is_anothers || (!is_open || is_undone(&error)) && !lost && !repeats {
+    if is_anothers && !lost || (!is_open || is_undone(&error)) && !lost && !repeats {
         return CliError::of(error, deed.undone);
     }
     let exit = match lost {

@@ -9,7 +9,6 @@ use crate::body::BodyGone;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::EntryId;
-use serde_json::json;
 use tokio::time::timeout;
 
 impl NodeBackend {
@@ -54,7 +53,7 @@ fn not_included(entry: &EntryId) -> ApiError {
         ),
         "it has no effect any more; try again, under the same key if it had one",
     )
-    .with_details(json!({"done": false}))
+    .again_after(1)
 }
 
 fn no_block(entry: &EntryId) -> ApiError {

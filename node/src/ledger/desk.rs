@@ -18,6 +18,7 @@ use crate::body::{BodyGone, BodyHandle};
 use crate::store::transfers::{Transfer, TransferKey, TransferStore};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
+use gridbay_host::Fault;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::SecretKey;
@@ -67,6 +68,26 @@ struct Inner {
     store: TransferStore,
     secret: SecretKey,
     queue: Mutex<Queue>,
+    /// Lists that run, by their keys: the digest of each, and how many requests wait for it.
+    lists: Mutex<BTreeMap<String, ([u8; 32], usize)>>,
+}
+
+/// A list that runs, until it is dropped.
+pub(super) struct Entered {
+    inner: Arc<Inner>,
+    key: String,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let mut lists = self.inner.lists();
+        if let Some(running) = lists.get_mut(&self.key) {
+            running.1 -= 1;
+            if running.1 == 0 {
+                lists.remove(&self.key);
+            }
+        }
+    }
 }
 
 /// Serves the queue; if it breaks off, those that wait are told, and the next wish begins anew.
@@ -106,12 +127,27 @@ impl Desk {
             store,
             secret,
             queue: Mutex::default(),
+            lists: Mutex::default(),
         }))
     }
 
-    /// Frees the keys of entries that can have no effect.
-    pub(super) async fn free(&self, keys: Vec<(TransferKey, EntryId)>) {
-        self.0.free(keys).await;
+    /// Frees the keys of entries that can be in no block any more.
+    pub(super) async fn free_lapsed(&self, keys: Vec<(TransferKey, EntryId)>) {
+        free(&self.0.store, keys, TransferStore::forget_lapsed).await;
+    }
+
+    /// Lets a list in that comes under a key, as long as none but the same one runs.
+    pub(super) fn enter(&self, key: &str, digest: [u8; 32]) -> Answer<Entered> {
+        let mut lists = self.0.lists();
+        let running = lists.entry(key.to_owned()).or_insert((digest, 0));
+        if running.0 != digest {
+            return Err(other_request());
+        }
+        running.1 += 1;
+        Ok(Entered {
+            inner: Arc::clone(&self.0),
+            key: key.to_owned(),
+        })
     }
 
     /// Signs, keeps and sends the entry of a wish; or finds the one that its key has already.
@@ -143,6 +179,11 @@ impl Inner {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         // A wish comes or goes at once, so the queue is whole whoever panicked.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lists(&self) -> MutexGuard<'_, BTreeMap<String, ([u8; 32], usize)>> {
+        // As is this map.
+        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Serves the queue until nobody waits.
@@ -247,7 +288,7 @@ impl Inner {
             };
             made.insert(key, sent);
         }
-        self.free(not_sent).await;
+        free(&self.store, not_sent, TransferStore::forget_refused).await;
         for waiting in batch {
             let key = &waiting.wish.key;
             let kept = || self.store.get(key).map(Ok);
@@ -323,23 +364,35 @@ impl Inner {
             )),
         }
     }
+}
 
-    /// Frees the keys of entries that can have no effect.
-    async fn free(&self, keys: Vec<(TransferKey, EntryId)>) {
-        if keys.is_empty() {
-            return;
-        }
-        let store = self.store.clone();
-        let freed = tokio::task::spawn_blocking(move || store.forget(&keys)).await;
-        if let Ok(Err(error)) = freed {
-            tracing::warn!(%error, "transfers without effect stay kept");
-        }
+/// A way of the store to forget keys with these entries.
+type Forget = fn(&TransferStore, &[(TransferKey, EntryId)]) -> Result<(), Fault>;
+
+/// Frees keys.
+async fn free(store: &TransferStore, keys: Vec<(TransferKey, EntryId)>, forget: Forget) {
+    if keys.is_empty() {
+        return;
+    }
+    let store = store.clone();
+    let freed = tokio::task::spawn_blocking(move || forget(&store, &keys)).await;
+    if let Ok(Err(error)) = freed {
+        tracing::warn!(%error, "transfers without effect stay kept");
     }
 }
 
 fn tell(waiting: Waiting, answer: Answer<SignedEntry>) {
     // The request may have been given up.
     let _gone = waiting.told.send(answer);
+}
+
+/// A key is that of something else.
+pub(super) fn other_request() -> ApiError {
+    ApiError::new(
+        ErrorCode::Conflict,
+        "this idempotency key belongs to another request",
+        "use a fresh key for each request",
+    )
 }
 
 /// The core did not take a message of before anything was sent.

@@ -80,6 +80,7 @@ pub(super) fn look(
         free = free.saturating_sub(*amount);
         left = left.saturating_sub(1);
     }
+    let mut no_more = None;
     let mut flaw = |(to, amount): &(AccountId, Credits)| {
         if *to == account {
             let why = "it is this node's own account";
@@ -89,7 +90,7 @@ pub(super) fn look(
             return Some(unknown_account(to));
         }
         if left == 0 {
-            return Some(spent(core));
+            return Some(no_more.get_or_insert_with(|| spent(core)).clone());
         }
         match free.checked_sub(*amount) {
             None => Some(too_little(free, *amount)),
@@ -135,12 +136,14 @@ fn spent(core: &Core) -> ApiError {
     .again_after(ms.div_ceil(1_000))
 }
 
-/// Milliseconds that a block takes lately; at the least those that the founders allow.
+/// Milliseconds that a block takes lately, within what the founders allow: a network that stood
+/// still for an hour does not go on so.
 fn block_ms(core: &Core) -> u64 {
     let state = core.state();
     let least = state.policy().block_interval_ms;
     let before = state.height().checked_sub(LATELY);
     let then = before.and_then(|height| core.host().block_times(&[height]).pop().flatten());
     let lately = then.map(|then| state.time_ms().saturating_sub(then) / LATELY);
-    lately.unwrap_or(least).max(least)
+    let most = state.policy().heartbeat_ms.max(least);
+    lately.map_or(least, |lately| lately.clamp(least, most))
 }

@@ -11,6 +11,7 @@ use crate::api::extract::{Body, FEW, Lines, Listed, Params, Place, Reply, Whole,
 use crate::api::page::Asked;
 use crate::api::{ApiError, idempotency};
 use crate::backend::Node;
+use crate::store::transfers::KEPT_FOR;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::{Extension, Json};
@@ -132,6 +133,12 @@ async fn transfers(
         passing.tell();
     }
     let again = passing_faults.into_iter().filter_map(ApiError::again).max();
+    // What is done must be known still when the list comes again.
+    let some_done = outcomes.iter().any(|outcome| outcome.done.is_some());
+    let again = again.map(|seconds| match some_done {
+        true => seconds.min(KEPT_FOR.as_secs() / 3),
+        false => seconds,
+    });
     Ok(Each(outcomes, again))
 }
 

@@ -11,15 +11,15 @@
 //! 5. The ledger carries as memo a hash of the idempotency key and the note. So two transfers of
 //!    the same amount to the same account are two entries, one signature each, and nobody can
 //!    confirm a guess of the note. The owner proves a note by telling it together with its key.
-//! 6. In a list, the hash covers all of the list as well: another list under the same key is
-//!    refused as long as one transfer of it is known, and pays nothing.
+//! 6. In a list, the hash covers all of the list as well, and a proof of a note takes the list too.
+//!    So another list under the same key is refused, and pays nothing, as long as the first runs or
+//!    one transfer of it is known.
 
-use super::desk::Wish;
+use super::desk::{Wish, other_request};
 use crate::api::Answer;
 use crate::api::types::{
     TRANSFERS, TransferOutcome, TransferRequest, Transferred, TransfersRequest,
 };
-use crate::api::{ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{gone, internal, usage};
 use crate::keys::random;
@@ -49,7 +49,7 @@ impl NodeBackend {
 
     async fn pay(&self, wish: Wish) -> Answer<Transferred> {
         let (key, body) = (wish.key, wish.body.clone());
-        let kept = match self.parts.transfers.get(&key) {
+        let kept = match self.parts.transfers.find(&key) {
             // It may be done: that the node has halted does not say that nothing was.
             Some(kept) => self.send_again(kept, &body).await?,
             None => {
@@ -82,9 +82,14 @@ impl NodeBackend {
             wish(key, transfer, &list)
         });
         let all: Vec<Answer<Wish>> = all.collect();
-        if let Some(key) = key {
-            self.is_same_list(key, &all)?;
-        }
+        let _running = match key {
+            Some(key) => {
+                let running = self.desk.enter(key, list)?;
+                self.is_same_list(key, &all)?;
+                Some(running)
+            }
+            None => None,
+        };
         let good: Vec<Wish> = all.iter().flatten().cloned().collect();
         self.free_lapsed(&good).await?;
         let each = all.into_iter().map(async |wish| match wish {
@@ -98,7 +103,7 @@ impl NodeBackend {
     /// Refuses a list under the key of another one of which a transfer is known.
     fn is_same_list(&self, key: &str, list: &[Answer<Wish>]) -> Answer<()> {
         for (n, place) in (0u64..).zip(0..TRANSFERS) {
-            if let Some(kept) = self.parts.transfers.get(&TransferKey::of_item(key, n)) {
+            if let Some(kept) = self.parts.transfers.find(&TransferKey::of_item(key, n)) {
                 let wish = list.get(place).and_then(|wish| wish.as_ref().ok());
                 is_of(&kept, &wish.ok_or_else(other_request)?.body)?;
             }
@@ -128,7 +133,7 @@ impl NodeBackend {
             });
             lapsed.map(|((key, id, _), _)| (key, id)).collect()
         });
-        self.desk.free(lapsed.await?).await;
+        self.desk.free_lapsed(lapsed.await?).await;
         Ok(())
     }
 
@@ -158,14 +163,6 @@ fn is_of(kept: &SignedEntry, body: &EntryBody) -> Answer<()> {
         true => Ok(()),
         false => Err(other_request()),
     }
-}
-
-fn other_request() -> ApiError {
-    ApiError::new(
-        ErrorCode::Conflict,
-        "this idempotency key belongs to another request",
-        "use a fresh key for each request",
-    )
 }
 
 /// What a request wants; `list` is the digest of the list that it is in, if it is in one.

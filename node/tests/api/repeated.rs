@@ -97,3 +97,20 @@ async fn another_list_under_a_known_key_pays_nothing() {
     let balance = world.backend.balance(None).await.unwrap().balance;
     assert_eq!(balance, Signed::from(credits("97")));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_lists_that_come_at_once_under_one_key_one_is_refused_as_a_whole() {
+    let world = world().await;
+    let to = world.genesis.account(&world.genesis.members[1]);
+    let ask = async |transfers: Vec<TransferRequest>| {
+        let request = TransfersRequest { transfers };
+        world.backend.transfers(Some("both-0001"), request).await
+    };
+    let (one, other) = (vec![pay(to, "1")], vec![pay(to, "2"), pay(to, "3")]);
+    let (first, second, same) = tokio::join!(ask(one.clone()), ask(other), ask(one));
+    let code = second.map_err(|error| error.code);
+    assert_eq!(code, Err(ErrorCode::Conflict));
+    assert_eq!(first.unwrap(), same.unwrap(), "the same list waits with it");
+    let balance = world.backend.balance(None).await.unwrap().balance;
+    assert_eq!(balance, Signed::from(credits("99")));
+}

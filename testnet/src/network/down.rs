@@ -121,10 +121,15 @@ mod tests {
         std::fs::create_dir_all(&data).unwrap();
         let mut by_hand = Command::new("sh");
         // As with `gridbay node up` in the data folder: no word names the run.
-        by_hand.args(["-c", "exec 9>lock; read word"]);
+        by_hand.args(["-c", "exec 9>lock; read word", "node", "up"]);
         by_hand.current_dir(&data).stdin(Stdio::piped());
         let mut by_hand = by_hand.spawn().unwrap();
         let _open = by_hand.stdin.take();
+        // Somebody who only looks at the lock.
+        let mut stranger = Command::new("sh");
+        stranger.args(["-c", "exec 9>lock; read word"]);
+        stranger.current_dir(&data).stdin(Stdio::piped());
+        let mut stranger = stranger.spawn().unwrap();
         let reaper = thread::spawn(move || by_hand.wait());
         while sweep::find(folder.path()).unwrap().is_empty() {
             thread::sleep(Duration::from_millis(5));
@@ -132,5 +137,8 @@ mod tests {
         assert_eq!(down(&folder, false).unwrap(), 1);
         reaper.join().unwrap().unwrap();
         assert!(!folder.path().exists());
+        assert!(stranger.try_wait().unwrap().is_none(), "the stranger lives");
+        drop(stranger.stdin.take());
+        stranger.wait().unwrap();
     }
 }

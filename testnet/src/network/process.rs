@@ -72,16 +72,20 @@ impl Process {
         let below = |word: &String| Path::new(word).starts_with(path);
         self.command.iter().any(below)
     }
-    /// Whether it has the lock of a node's data folder below `path` open.
-    pub(super) fn is_node_below(&self, path: &Path) -> bool {
+    /// Whether it is a `gridbay node up` that has the lock of a data folder in `folders` open.
+    pub(super) fn is_node_in(&self, folders: &Path) -> bool {
+        let mut words = self.command.windows(2);
+        if !words.any(|two| two == ["node", "up"]) {
+            return false;
+        }
         let Ok(open) = fs::read_dir(format!("/proc/{}/fd", self.pid)) else {
             return false;
         };
-        let files = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
-        let is_lock = |file: &Path| file.file_name().is_some_and(|name| name == LOCK);
-        files
-            .filter(|file| is_lock(file))
-            .any(|file| file.starts_with(path))
+        let mut files = open.filter_map(|file| fs::read_link(file.ok()?.path()).ok());
+        files.any(|file| {
+            let folder = file.parent().and_then(Path::parent);
+            file.ends_with(LOCK) && folder == Some(folders)
+        })
     }
 }
 

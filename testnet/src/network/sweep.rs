@@ -54,7 +54,7 @@ fn belonging(all: &[(Process, i32)], folder: &Path) -> Vec<(Process, Part)> {
     let part = |process: &Process| match process.command.get(1).map(String::as_str) {
         Some(NODE_WORD) if process.names(folder) => Some(Part::Node),
         Some(SUPERVISOR_WORD) if process.names(folder) => Some(Part::Supervisor),
-        Some(_) if process.is_node_below(folder) => Some(Part::Node),
+        Some(_) if process.is_node_in(&folder.join("nodes")) => Some(Part::Node),
         _ => None,
     };
     let mut found: Vec<(Process, Part)> = Vec::new();

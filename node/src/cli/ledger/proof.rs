@@ -216,8 +216,10 @@ fn left_out(proof: &PaymentProof) -> String {
         after.saturating_add(1)
     );
     if last < in_all {
-        let height = proof.height;
-        text += &format!("the next ones: gridbay ledger proof {height} --after {last}\n");
+        let (height, account) = (proof.height, proof.account);
+        text += &format!(
+            "the next ones: gridbay ledger proof {height} --account {account} --after {last}\n"
+        );
     }
     text
 }
@@ -344,7 +346,11 @@ mod tests {
         verify_payments(&some, NETWORK, &set()).unwrap();
         let part = super::told(&some);
         assert!(part.contains("payments 1 to 2 of 300"), "{part}");
-        assert!(part.contains("gridbay ledger proof 8 --after 2"), "{part}");
+        assert!(
+            part.contains("gridbay ledger proof 8 --account 0101"),
+            "{part}"
+        );
+        assert!(part.contains("01 --after 2\n"), "{part}");
         let last = PaymentProof { after: 298, ..some };
         let part = super::told(&last);
         assert!(

@@ -154,6 +154,9 @@ fn settings(
 }
 
 fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams {
+    // What is left of a count at one beat of what libp2p leaves of it in a second.
+    let beat = |left: f64| left.powf(tuning.heartbeat.as_secs_f64());
+    let defaults = PeerScoreParams::default();
     let per_topic = TopicScoreParams {
         topic_weight: 1.0,
         time_in_mesh_weight: 0.0,
@@ -161,7 +164,7 @@ fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams 
         mesh_message_deliveries_weight: 0.0,
         mesh_failure_penalty_weight: 0.0,
         invalid_message_deliveries_weight: INVALID_WEIGHT,
-        invalid_message_deliveries_decay: INVALID_DECAY.powf(tuning.heartbeat.as_secs_f64()),
+        invalid_message_deliveries_decay: beat(INVALID_DECAY),
         ..TopicScoreParams::default()
     };
     PeerScoreParams {
@@ -177,9 +180,11 @@ fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams 
         ip_colocation_factor_threshold: f64::from(limits.connections_per_origin),
         // Scores fade when the heart beats, so that a node at rest is woken once for both.
         decay_interval: tuning.heartbeat,
+        behaviour_penalty_decay: beat(defaults.behaviour_penalty_decay),
+        slow_peer_decay: beat(defaults.slow_peer_decay),
         // Forgotten within the ban, or a returning peer would be banned for its old score.
         retain_score: tuning.ban_time / 2,
-        ..PeerScoreParams::default()
+        ..defaults
     }
 }
 

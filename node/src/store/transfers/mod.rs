@@ -8,12 +8,15 @@
 //!    under its key moves the money once, however often nodes and clients fail in between. It gets
 //!    another entry only after the one before can be in no block any more.
 //! 3. An entry *waits* until it is known to be in a block, or can be in none any more.
-//! 4. Keys are kept for [`KEPT_FOR`], and the last [`KEPT`] for as long as they are the last; those
-//!    whose entry waits are never forgotten. Beyond [`MOST`] keys no more transfers are made until
+//! 4. Keys are kept for [`KEPT_FOR`] after a request has found them or their entry has ended to
+//!    wait, and the last [`KEPT`] for as long as they are the last; those whose entry waits are
+//!    never forgotten. Beyond [`MOST`] keys no more transfers are made until
 //!    some are old enough: a request that is repeated after a minute's silence must find its key,
 //!    or it would move the money again. After a restart all keys are as good as new.
-//! 5. A key that nobody can repeat is kept in memory alone, while its entry waits.
-//! 6. Whoever asks what is kept never waits for the disk: the file has a lock of its own, under
+//! 5. The key of an entry that was refused is freed, but not where another request under the key
+//!    has found the entry meanwhile, and may have sent it again.
+//! 6. A key that nobody can repeat is kept in memory alone, while its entry waits.
+//! 7. Whoever asks what is kept never waits for the disk: the file has a lock of its own, under
 //!    which alone keys of the file come and go.
 
 mod book;
@@ -84,6 +87,8 @@ struct Kept {
     entry: Arc<SignedEntry>,
     id: EntryId,
     since: Instant,
+    /// Whether another request has found it.
+    found: bool,
 }
 
 #[derive(Debug, Default)]
@@ -170,6 +175,15 @@ impl TransferStore {
         known.entries.get(key).map(|kept| (*kept.entry).clone())
     }
 
+    /// The entry of a key, for a request that has come again: it may send the entry once more.
+    pub fn find(&self, key: &TransferKey) -> Option<SignedEntry> {
+        let mut known = self.known();
+        known.renew(key, Instant::now());
+        let kept = known.entries.get_mut(key)?;
+        kept.found = true;
+        Some((*kept.entry).clone())
+    }
+
     /// Keeps transfers, durably and together; a key that has an entry keeps that. Blocks.
     ///
     /// # Errors
@@ -220,7 +234,7 @@ impl TransferStore {
 
     fn room_at(&self, height: u64, now: Instant) -> usize {
         let mut known = self.known();
-        known.lapse(height);
+        known.lapse(height, now);
         known.make_room(now);
         let places = WAITING.saturating_sub(known.waiting.len());
         places.min(MOST.saturating_sub(known.entries.len()))
@@ -243,23 +257,44 @@ impl TransferStore {
 
     /// The entry of a key is in a block: it waits no longer.
     pub fn decided(&self, key: &TransferKey) {
+        self.decided_at(key, Instant::now());
+    }
+
+    fn decided_at(&self, key: &TransferKey, now: Instant) {
         let mut known = self.known();
         if let Some(end) = known.end(key) {
-            known.over(end);
+            known.over(end, now);
         }
     }
 
-    /// Forgets keys whose entries can have no effect, with one sync; one that has another entry by
-    /// now stays. Blocks.
+    /// Forgets keys whose entries were refused, with one sync; not those that another request has
+    /// found, or that have another entry by now. Blocks.
     ///
     /// # Errors
     /// The disk fails.
-    pub fn forget(&self, keys: &[(TransferKey, EntryId)]) -> Result<(), Fault> {
+    pub fn forget_refused(&self, keys: &[(TransferKey, EntryId)]) -> Result<(), Fault> {
+        self.forget(keys, |kept| !kept.found)
+    }
+
+    /// Forgets keys whose entries can be in no block any more, with one sync; not those that have
+    /// another entry by now. Blocks.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub fn forget_lapsed(&self, keys: &[(TransferKey, EntryId)]) -> Result<(), Fault> {
+        self.forget(keys, |_| true)
+    }
+
+    fn forget(
+        &self,
+        keys: &[(TransferKey, EntryId)],
+        may: impl Fn(&Kept) -> bool,
+    ) -> Result<(), Fault> {
         let mut book = self.book();
         let mut known = self.known();
         let is_kept = |(key, id): &&(TransferKey, EntryId)| {
             let kept = known.entries.get(key);
-            kept.is_some_and(|kept| kept.id == *id)
+            kept.is_some_and(|kept| kept.id == *id && may(kept))
         };
         let keys: Vec<TransferKey> = keys.iter().filter(is_kept).map(|(key, _)| *key).collect();
         let mut in_file = keys.clone();
@@ -305,13 +340,28 @@ impl Known {
         self.waiting.insert((entry.entry.valid_until, key));
         self.order.push_back((since, key));
         let id = entry.id();
-        self.entries.insert(key, Kept { entry, id, since });
+        let kept = Kept {
+            entry,
+            id,
+            since,
+            found: false,
+        };
+        self.entries.insert(key, kept);
     }
     fn remove(&mut self, key: &TransferKey) {
         if let Some(end) = self.end(key) {
             self.waiting.remove(&end);
             self.entries.remove(key);
             self.passing.remove(key);
+        }
+    }
+    /// Somebody may come again for a key, from now on.
+    fn renew(&mut self, key: &TransferKey, now: Instant) {
+        if let Some(kept) = self.entries.get_mut(key)
+            && kept.since < now
+        {
+            kept.since = now;
+            self.order.push_back((now, *key));
         }
     }
     /// Whether a key is still kept as it came then.
@@ -348,18 +398,21 @@ impl Known {
         lasting.map(line).collect()
     }
     /// An entry waits no longer.
-    fn over(&mut self, end: End) {
-        self.waiting.remove(&end);
-        if self.passing.contains(&end.1) {
-            self.remove(&end.1);
+    fn over(&mut self, end: End, now: Instant) {
+        if !self.waiting.remove(&end) {
+            return;
+        }
+        match self.passing.contains(&end.1) {
+            true => self.remove(&end.1),
+            false => self.renew(&end.1, now),
         }
     }
     /// Transfers that can be in no block after `height` wait no longer.
-    fn lapse(&mut self, height: u64) {
+    fn lapse(&mut self, height: u64, now: Instant) {
         while let Some(end) = self.waiting.first().copied()
             && end.0 <= height
         {
-            self.over(end);
+            self.over(end, now);
         }
     }
 }

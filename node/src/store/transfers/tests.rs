@@ -67,9 +67,9 @@ fn a_key_has_one_entry_also_after_a_restart() {
     let store = open();
     assert_eq!(store.get(&key(1)).as_ref(), Some(&first));
     assert_eq!(store.get(&key(3)), None, "nobody asks for it again");
-    store.forget(&[(key(2), first.id())]).unwrap();
+    store.forget_refused(&[(key(2), first.id())]).unwrap();
     assert!(store.get(&key(2)).is_some(), "it has another entry");
-    store.forget(&[(key(2), other.id())]).unwrap();
+    store.forget_refused(&[(key(2), other.id())]).unwrap();
     drop(store);
     assert_eq!(open().get(&key(2)), None);
 }
@@ -102,9 +102,14 @@ fn the_oldest_are_forgotten_first_and_none_that_is_young_or_waits() {
     let disk = MemDisk::new();
     let store = TransferStore::on(Box::new(disk.clone())).unwrap();
     let began = Instant::now();
-    let decided = |keys: std::ops::Range<usize>| keys.for_each(|n| store.decided(&key(n)));
+    let decided = |mut keys: std::ops::Range<usize>, at| {
+        keys.all(|n| {
+            store.decided_at(&key(n), at);
+            true
+        })
+    };
     store.keep_at(transfers(0..200, &entry(39)), began).unwrap();
-    decided(0..200);
+    decided(0..200, began);
     for hundred in 2..KEPT / 100 + 10 {
         let keys = hundred * 100..100 + hundred * 100;
         store
@@ -113,7 +118,7 @@ fn the_oldest_are_forgotten_first_and_none_that_is_young_or_waits() {
                 began + Duration::from_secs(1),
             )
             .unwrap();
-        decided(keys);
+        decided(keys, began + Duration::from_secs(1));
     }
     let many = |store: &TransferStore| store.known().entries.len();
     let all = KEPT / 100 * 100 + 1_000;
@@ -155,12 +160,44 @@ fn a_key_that_waits_stays_however_old_it_is() {
     store
         .keep_at(transfers(1..KEPT + 2, &entry(40)), began)
         .unwrap();
+    store.room_at(40, began);
     let long_after = began + KEPT_FOR * 2;
     store.room_at(40, long_after);
     assert!(store.get(&key(0)).is_some(), "its entry may be decided yet");
+    assert_eq!(store.known().entries.len(), KEPT + 2);
     store.room_at(1_000, long_after);
-    assert_eq!(store.get(&key(0)), None);
+    assert!(store.get(&key(0)).is_some(), "it has waited until now");
+    assert_eq!(store.known().entries.len(), KEPT, "the others are old");
+}
+
+#[test]
+fn a_key_is_young_again_when_its_entry_is_decided_or_found() {
+    let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+    let (began, all) = (Instant::now(), KEPT + 2);
+    store.keep_at(transfers(0..all, &entry(40)), began).unwrap();
+    for n in 1..all {
+        store.decided_at(&key(n), began);
+    }
+    store.decided_at(&key(0), began + KEPT_FOR / 2);
+    store.known().renew(&key(1), began + KEPT_FOR / 2);
+    store.room_at(1, began + KEPT_FOR);
     assert_eq!(store.known().entries.len(), KEPT);
+    for (n, is_known) in [(0, true), (1, true), (2, false), (3, false), (4, true)] {
+        assert_eq!(store.get(&key(n)).is_some(), is_known, "{n}");
+    }
+}
+
+#[test]
+fn a_refused_entry_that_another_request_has_found_stays() {
+    let store = TransferStore::on(Box::new(MemDisk::new())).unwrap();
+    let one = entry(40);
+    store.keep(transfers(0..2, &one)).unwrap();
+    assert_eq!(store.find(&key(0)).as_ref(), Some(&one));
+    let both = [(key(0), one.id()), (key(1), one.id())];
+    store.forget_refused(&both).unwrap();
+    assert!(store.get(&key(0)).is_some() && store.get(&key(1)).is_none());
+    store.forget_lapsed(&both).unwrap();
+    assert_eq!(store.get(&key(0)), None, "nobody can send it any more");
 }
 
 #[test]
@@ -171,7 +208,12 @@ fn beyond_the_most_keys_no_more_are_taken_until_some_are_old() {
         .keep_at(transfers(0..MOST, &entry(40)), began)
         .unwrap();
     assert_eq!(store.room_at(40, began + KEPT_FOR / 2), 0);
-    assert_eq!(store.room_at(40, began + KEPT_FOR), WAITING);
+    assert_eq!(
+        store.room_at(40, began + KEPT_FOR),
+        0,
+        "they have just lapsed"
+    );
+    assert_eq!(store.room_at(40, began + KEPT_FOR * 2), WAITING);
 }
 
 #[test]
@@ -196,7 +238,7 @@ fn a_file_of_what_is_forgotten_is_written_anew_and_nothing_is_lost() {
     let mut most = 0;
     for n in 3..9_000 {
         store.keep(transfers(n..n + 1, &stays)).unwrap();
-        store.forget(&[(key(n), stays.id())]).unwrap();
+        store.forget_refused(&[(key(n), stays.id())]).unwrap();
         most = most.max(disk.len("entries").unwrap());
     }
     assert!(most < 1 << 21, "{most} bytes");

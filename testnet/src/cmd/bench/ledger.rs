@@ -44,8 +44,8 @@ pub(in crate::cmd) struct LedgerArgs {
     /// Payments in a request, 1 to 500
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=500))]
     list: u16,
-    /// Clients, 128 at the most, that order beside the payments of each step, by turns with a sealed
-    /// bid and a buy
+    /// Clients, 128 at the most, that order beside the payments of each step, by turns with a
+    /// sealed bid and a buy
     #[arg(long, value_name = "CLIENTS", default_value_t = 0,
         value_parser = clap::value_parser!(u16).range(0..=128))]
     mix: u16,
