@@ -208,7 +208,7 @@ async fn a_transfer_is_asked_first_and_made_once() {
         .post("/ledger/ask", &format!("{form}&{token}"))
         .await;
     assert_eq!(asked.status, 200, "{}", asked.body);
-    assert!(asked.body.contains("Transfer 2.50 credits?") && !asked.body.contains("<i>x"));
+    assert!(asked.body.contains("Transfer 2.5 credits?") && !asked.body.contains("<i>x"));
     let beta = |at| async move { balance(at, "beta").await.balance.to_string() };
     assert_eq!(beta(&at).await, "100", "nothing has moved");
     let key = kept(&asked, "key");
@@ -217,7 +217,7 @@ async fn a_transfer_is_asked_first_and_made_once() {
         let done = browser.post("/ledger/transfer", &form).await;
         assert_eq!(done.status, 200, "{}", done.body);
         assert!(
-            done.body.contains("2.50 credits are transferred"),
+            done.body.contains("2.5 credits are transferred"),
             "{}",
             done.body
         );

@@ -16,7 +16,7 @@ export const MORE = {
 		{ path: query('/market', { class: 'small', q: 'cpus >= 99' }), as: 'none', says: 'cpus >= 99' },
 		{ path: query('/market', { class: 'small', q: '((' }), as: 'mistaken', says: '((' },
 		{ path: query('/market', { class: 'large', span: '1d' }), as: 'of a day' },
-		{ path: '/ledger/ask', form: { to: 'v1', amount: '1' }, as: 'sure', says: 'Transfer 1.00' },
+		{ path: '/ledger/ask', form: { to: 'v1', amount: '1' }, as: 'sure', says: 'Transfer 1 credits' },
 		{ path: '/ledger/ask', form: { to: 'nobody', amount: '1' }, as: 'mistaken', says: 'nobody' },
 		{
 			path: '/reservations/ask',

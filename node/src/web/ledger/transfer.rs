@@ -10,7 +10,7 @@ use crate::config::parse;
 use crate::keys::random;
 use crate::web::command::command;
 use crate::web::failure::{Failure, Shown, block};
-use crate::web::figures::{count, money, short, signed};
+use crate::web::figures::{count, short, signed};
 use crate::web::form::Sent;
 use crate::web::parts::{Field, Panel, Tone, cli, notice};
 use crate::web::session::Who;
@@ -191,7 +191,8 @@ fn question(meant: &Meant, fields: &Fields, own: &Balance, key: &str, who: &Who)
     ];
     let own_account = meant.to == own.account;
     let short_of = meant.amount > own.spendable();
-    let title = format!("Transfer {} credits?", money(meant.amount));
+    // To the last micro-credit: it is what moves.
+    let title = format!("Transfer {} credits?", meant.amount);
     let panel = Panel {
         id: "sure",
         title: &title,
@@ -215,7 +216,7 @@ fn question(meant: &Meant, fields: &Fields, own: &Balance, key: &str, who: &Who)
                     @for (name, value) in kept {
                         input type="hidden" name=(name) value=(value);
                     }
-                    @if !short_of && !own_account { button.btn.primary { "Transfer " (money(meant.amount)) } }
+                    @if !short_of && !own_account { button.btn.primary { "Transfer " (meant.amount) } }
                     a.btn href="/ledger" { "Keep it" }
                 }
             }
@@ -226,7 +227,7 @@ fn question(meant: &Meant, fields: &Fields, own: &Balance, key: &str, who: &Who)
 }
 
 fn done_text(done: &Transferred, to: AccountId, amount: Credits) -> Markup {
-    let what = format!("{} credits are transferred.", money(amount));
+    let what = format!("{amount} credits are transferred.");
     let more = format!(
         "The ledger has it in the block of height {}.",
         count(done.height)
@@ -282,8 +283,22 @@ mod tests {
         ] {
             assert!(page.contains(told), "{told}: {page}");
         }
+        let exact = asked("2.249999");
+        assert!(exact.contains("2.249999 credits?") && exact.contains("Transfer 2.249999</"));
         let poor = asked("99");
-        assert!(poor.contains("more than can be spent") && !poor.contains("Transfer 99.00</"));
+        assert!(poor.contains("more than can be spent") && !poor.contains("Transfer 99</"));
+        let own = samples::balance().account;
+        let who = samples::who(Scope::Admin);
+        let meant = Meant {
+            to: own,
+            amount: "2".parse().unwrap(),
+            memo: None,
+        };
+        let own = question(&meant, &fields("2"), &samples::balance(), "0011", &who).into_string();
+        assert!(
+            own.contains("own account") && !own.contains("Transfer 2</"),
+            "{own}"
+        );
     }
 
     #[test]
