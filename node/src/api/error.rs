@@ -107,6 +107,14 @@ impl ApiError {
             details: Value::Null,
         }
     }
+    /// The key of a request is that of another one.
+    pub(crate) fn of_another_request() -> ApiError {
+        ApiError::new(
+            ErrorCode::Conflict,
+            "this idempotency key belongs to another request",
+            "use a fresh key for each request",
+        )
+    }
     /// The same as the word of another node, whose advice is not this node's.
     pub(crate) fn said_by(mut self, who: &str) -> ApiError {
         self.message = format!("{who} says: {}", self.message);

@@ -78,7 +78,8 @@ fn failed(deed: &Deed, key: &str, (lost, repeats): (bool, bool), error: ApiError
         ErrorCode::Unreachable | ErrorCode::Timeout | ErrorCode::Halted | ErrorCode::Internal
     );
     let is_anothers = error.code == ErrorCode::Conflict && error.details["done"] != true;
-    if is_anothers && !lost || (!is_open || is_undone(&error)) && !lost && !repeats {
+    let is_known = !repeats && (!is_open || is_undone(&error));
+    if !lost && (is_anothers || is_known) {
         return CliError::of(error, deed.undone);
     }
     let exit = match lost {

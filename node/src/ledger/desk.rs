@@ -141,7 +141,7 @@ impl Desk {
         let mut lists = self.0.lists();
         let running = lists.entry(key.to_owned()).or_insert((digest, 0));
         if running.0 != digest {
-            return Err(other_request());
+            return Err(ApiError::of_another_request());
         }
         running.1 += 1;
         Ok(Entered {
@@ -384,15 +384,6 @@ async fn free(store: &TransferStore, keys: Vec<(TransferKey, EntryId)>, forget: 
 fn tell(waiting: Waiting, answer: Answer<SignedEntry>) {
     // The request may have been given up.
     let _gone = waiting.told.send(answer);
-}
-
-/// A key is that of something else.
-pub(super) fn other_request() -> ApiError {
-    ApiError::new(
-        ErrorCode::Conflict,
-        "this idempotency key belongs to another request",
-        "use a fresh key for each request",
-    )
 }
 
 /// The core did not take a message of before anything was sent.

@@ -133,7 +133,7 @@ async fn transfers(
         passing.tell();
     }
     let again = passing_faults.into_iter().filter_map(ApiError::again).max();
-    // What is done must be known still when the list comes again.
+    // Transfers that are done must still be known when the list comes again.
     let some_done = outcomes.iter().any(|outcome| outcome.done.is_some());
     let again = again.map(|seconds| match some_done {
         true => seconds.min(KEPT_FOR.as_secs() / 3),

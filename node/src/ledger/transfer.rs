@@ -15,11 +15,11 @@
 //!    So another list under the same key is refused, and pays nothing, as long as the first runs or
 //!    one transfer of it is known.
 
-use super::desk::{Wish, other_request};
-use crate::api::Answer;
+use super::desk::Wish;
 use crate::api::types::{
     TRANSFERS, TransferOutcome, TransferRequest, Transferred, TransfersRequest,
 };
+use crate::api::{Answer, ApiError};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{gone, internal, usage};
 use crate::keys::random;
@@ -82,14 +82,10 @@ impl NodeBackend {
             wish(key, transfer, &list)
         });
         let all: Vec<Answer<Wish>> = all.collect();
-        let _running = match key {
-            Some(key) => {
-                let running = self.desk.enter(key, list)?;
-                self.is_same_list(key, &all)?;
-                Some(running)
-            }
-            None => None,
-        };
+        let _running = key.map(|key| self.desk.enter(key, list)).transpose()?;
+        if let Some(key) = key {
+            self.is_same_list(key, &all)?;
+        }
         let good: Vec<Wish> = all.iter().flatten().cloned().collect();
         self.free_lapsed(&good).await?;
         let each = all.into_iter().map(async |wish| match wish {
@@ -105,7 +101,7 @@ impl NodeBackend {
         for (n, place) in (0u64..).zip(0..TRANSFERS) {
             if let Some(kept) = self.parts.transfers.find(&TransferKey::of_item(key, n)) {
                 let wish = list.get(place).and_then(|wish| wish.as_ref().ok());
-                is_of(&kept, &wish.ok_or_else(other_request)?.body)?;
+                is_of(&kept, &wish.ok_or_else(ApiError::of_another_request)?.body)?;
             }
         }
         Ok(())
@@ -161,7 +157,7 @@ impl NodeBackend {
 fn is_of(kept: &SignedEntry, body: &EntryBody) -> Answer<()> {
     match kept.entry.body == *body {
         true => Ok(()),
-        false => Err(other_request()),
+        false => Err(ApiError::of_another_request()),
     }
 }
 

@@ -1,9 +1,9 @@
 //! Transfers that come again under their key: after their time, and as another list.
 
 use super::asking::world;
-use super::world::{Settings, credits, secret, world_with};
+use super::world::{Settings, World, credits, secret, world_with};
 use gridbay_node::api::ErrorCode;
-use gridbay_node::api::types::{Signed, TransferRequest, TransfersRequest};
+use gridbay_node::api::types::{Signed, TransferOutcome, TransferRequest, TransfersRequest};
 use gridbay_node::store::transfers::{Transfer, TransferKey};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::genesis::Genesis;
@@ -19,6 +19,18 @@ fn pay(to: AccountId, amount: &str) -> TransferRequest {
         amount: credits(amount),
         memo: None,
     }
+}
+
+/// Asks the node itself: the layer of repeated requests would answer, as long as it knows the key.
+async fn pay_all(
+    world: &World,
+    key: &str,
+    transfers: &[TransferRequest],
+) -> Result<Vec<TransferOutcome>, ErrorCode> {
+    let transfers = transfers.to_vec();
+    let request = TransfersRequest { transfers };
+    let outcomes = world.backend.transfers(Some(key), request).await;
+    outcomes.map_err(|error| error.code)
 }
 
 /// A payment of 5 that no block took in its time, under a key.
@@ -70,13 +82,9 @@ async fn a_transfer_whose_time_passed_without_a_block_is_done_anew_under_its_key
 async fn another_list_under_a_known_key_pays_nothing() {
     let world = world().await;
     let to = world.genesis.account(&world.genesis.members[1]);
-    // The layer of repeated requests would answer itself, as long as it knows the key.
-    let ask = async |transfers: Vec<TransferRequest>| {
-        let request = TransfersRequest { transfers };
-        world.backend.transfers(Some("list-0001"), request).await
-    };
-    let list = vec![pay(to, "1"), pay(to, "2")];
-    let first = ask(list.clone()).await.unwrap();
+    let ask = async |list: &[TransferRequest]| pay_all(&world, "list-0001", list).await;
+    let list = [pay(to, "1"), pay(to, "2")];
+    let first = ask(&list).await.unwrap();
     assert!(first.iter().all(|outcome| outcome.done.is_some()));
     let noted = TransferRequest {
         memo: Some("x".into()),
@@ -90,10 +98,10 @@ async fn another_list_under_a_known_key_pays_nothing() {
         vec![pay(to, "2"), pay(to, "1")],
         vec![pay(to, "0"), pay(to, "2")],
     ] {
-        let refused = ask(other.clone()).await.map_err(|error| error.code);
+        let refused = ask(&other).await;
         assert_eq!(refused, Err(ErrorCode::Conflict), "{other:?}");
     }
-    assert_eq!(ask(list).await.unwrap(), first, "the same one is known");
+    assert_eq!(ask(&list).await, Ok(first), "the same one is known");
     let balance = world.backend.balance(None).await.unwrap().balance;
     assert_eq!(balance, Signed::from(credits("97")));
 }
@@ -102,14 +110,10 @@ async fn another_list_under_a_known_key_pays_nothing() {
 async fn of_two_lists_that_come_at_once_under_one_key_one_is_refused_as_a_whole() {
     let world = world().await;
     let to = world.genesis.account(&world.genesis.members[1]);
-    let ask = async |transfers: Vec<TransferRequest>| {
-        let request = TransfersRequest { transfers };
-        world.backend.transfers(Some("both-0001"), request).await
-    };
-    let (one, other) = (vec![pay(to, "1")], vec![pay(to, "2"), pay(to, "3")]);
-    let (first, second, same) = tokio::join!(ask(one.clone()), ask(other), ask(one));
-    let code = second.map_err(|error| error.code);
-    assert_eq!(code, Err(ErrorCode::Conflict));
+    let ask = async |list: &[TransferRequest]| pay_all(&world, "both-0001", list).await;
+    let (one, other) = ([pay(to, "1")], [pay(to, "2"), pay(to, "3")]);
+    let (first, second, same) = tokio::join!(ask(&one), ask(&other), ask(&one));
+    assert_eq!(second, Err(ErrorCode::Conflict));
     assert_eq!(first.unwrap(), same.unwrap(), "the same list waits with it");
     let balance = world.backend.balance(None).await.unwrap().balance;
     assert_eq!(balance, Signed::from(credits("99")));

@@ -147,11 +147,7 @@ impl Slot {
     /// The answer to a request under this key.
     fn again(&self, request: blake3::Hash) -> Result<Answer, ApiError> {
         Err(match &self.state {
-            _ if self.request != request => ApiError::new(
-                ErrorCode::Conflict,
-                "this idempotency key belongs to another request",
-                "use a fresh key for each request",
-            ),
+            _ if self.request != request => ApiError::of_another_request(),
             State::Answered(answer) => return Ok(answer.clone()),
             State::Running => ApiError::new(
                 ErrorCode::Busy,

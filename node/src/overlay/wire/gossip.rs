@@ -154,7 +154,7 @@ fn settings(
 }
 
 fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams {
-    // What is left of a count at one beat of what libp2p leaves of it in a second.
+    // Counts fade by the beat; their shares left are given for a second.
     let beat = |left: f64| left.powf(tuning.heartbeat.as_secs_f64());
     let defaults = PeerScoreParams::default();
     let per_topic = TopicScoreParams {

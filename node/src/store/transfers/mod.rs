@@ -10,9 +10,9 @@
 //! 3. An entry *waits* until it is known to be in a block, or can be in none any more.
 //! 4. Keys are kept for [`KEPT_FOR`] after a request has found them or their entry has ended to
 //!    wait, and the last [`KEPT`] for as long as they are the last; those whose entry waits are
-//!    never forgotten. Beyond [`MOST`] keys no more transfers are made until
-//!    some are old enough: a request that is repeated after a minute's silence must find its key,
-//!    or it would move the money again. After a restart all keys are as good as new.
+//!    never forgotten. Beyond [`MOST`] keys no more transfers are made until some are old enough: a
+//!    request that is repeated after a minute's silence must find its key, or it would move the
+//!    money again. After a restart all keys are as good as new.
 //! 5. The key of an entry that was refused is freed, but not where another request under the key
 //!    has found the entry meanwhile, and may have sent it again.
 //! 6. A key that nobody can repeat is kept in memory alone, while its entry waits.
