@@ -1,16 +1,18 @@
 //! Ends a run from another process, by its record.
 //!
 //! 1. A laboratory that still watches over the run is asked to end; it cleans up by itself.
-//! 2. Nodes that are left are asked to end, and killed if they do not.
+//! 2. Nodes that are left, those that somebody started again by hand among them, are asked to end,
+//!    and killed if they do not.
 //! 3. Other processes of the run's folder (supervisors, jobs) are killed.
 //! 4. The folder is removed.
 //!
-//! A process is sent a signal only if number, start time and command line are those recorded.
+//! A process is sent a signal only if number, start time and command line are those with which it
+//! was recorded or found.
 
 use super::folder::RunFolder;
 use super::process::Process;
 use super::record::RunRecord;
-use super::sweep;
+use super::sweep::{self, Part};
 use anyhow::bail;
 use nix::sys::signal::Signal;
 use std::thread;
@@ -29,8 +31,14 @@ pub fn down(folder: &RunFolder, keep: bool) -> anyhow::Result<usize> {
         let lab: Vec<Process> = record.lab.into_iter().collect();
         running += lab.iter().filter(|lab| lab.is_alive()).count();
         end(&lab, LAB_TIME);
-        let nodes: Vec<Process> = record.nodes.into_iter().filter_map(|n| n.process).collect();
-        end(&nodes, NODE_TIME);
+    }
+    let found = sweep::find(folder.path())?;
+    let nodes = found.iter().filter(|(_, part)| *part == Part::Node);
+    let nodes: Vec<Process> = nodes.map(|(node, _)| node.clone()).collect();
+    end(&nodes, NODE_TIME);
+    // Once its node is gone, nothing tells that a child of it belongs to the run.
+    for (process, _) in &found {
+        process.signal(Signal::SIGKILL);
     }
     let left = sweep::clear(folder.path())?;
     if !left.is_empty() {
@@ -121,7 +129,8 @@ mod tests {
         std::fs::create_dir_all(&data).unwrap();
         let mut by_hand = Command::new("sh");
         // As with `gridbay node up` in the data folder: no word names the run.
-        by_hand.args(["-c", "exec 9>lock; read word", "node", "up"]);
+        let ends = "trap 'exit 7' TERM; exec 9>lock; read word";
+        by_hand.args(["-c", ends, "node", "up"]);
         by_hand.current_dir(&data).stdin(Stdio::piped());
         let mut by_hand = by_hand.spawn().unwrap();
         let _open = by_hand.stdin.take();
@@ -135,7 +144,8 @@ mod tests {
             thread::sleep(Duration::from_millis(5));
         }
         assert_eq!(down(&folder, false).unwrap(), 1);
-        reaper.join().unwrap().unwrap();
+        let ended = reaper.join().unwrap().unwrap();
+        assert_eq!(ended.code(), Some(7), "it was asked, not killed");
         assert!(!folder.path().exists());
         assert!(stranger.try_wait().unwrap().is_none(), "the stranger lives");
         drop(stranger.stdin.take());
