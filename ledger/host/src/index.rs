@@ -9,11 +9,15 @@
 //! the host started from.
 //!
 //! Keys: `a` account, height, position → the lines of its history from there on; `b` block →
-//! height; `e` half an entry's id → height and, if the entry may make an order, its account; `f`
-//! height, position → the effects from there on; `c` height, position (of an auction) → nothing;
-//! `i` id of an auction → height, position; `m` order, height, position (of a posting about it) →
-//! nothing; `t` height → ledger time; `l` → (height, block) applied. Where the last is missing, as
-//! in files of earlier forms that have `h`, `g` or `k`, the index is made anew.
+//! height; `e` an entry's last height and half its id → height; `o` half an order's id → the account
+//! that made it; `f` height, position → the effects from there on; `c` height, position (of an
+//! auction) → nothing; `i` id of an auction → height, position; `m` order, height, position (of a
+//! posting about it) → nothing; `t` height → ledger time; `n` → (height, block) applied. Where the
+//! last is missing, as in files of earlier forms that have `g`, `h`, `k` or `l`, the index is made
+//! anew.
+//!
+//! Entries of one time lie together: where each lay by itself, by its id, among a million others,
+//! one more payment rewrote a page of the file.
 //!
 //! Lines and effects of a block share rows ([`bundles`]), since each row costs the same however
 //! short it is, and a block of payments has thousands of both.
@@ -30,7 +34,9 @@ use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
+use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
+use gridbay_protocol::stage::Authentic;
 use postings::at;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -40,11 +46,37 @@ use std::path::{Path, PathBuf};
 const EFFECT_BYTES: usize = 64 * 1024 * 1024;
 
 /// What the last block is kept under.
-const APPLIED: &[u8] = b"l";
+const APPLIED: &[u8] = b"n";
 /// Bytes of an entry's id that its row is kept under: nobody finds an entry that shares them with
-/// another's, and whoever made two of its own that do would mislead itself alone. Ids of entries
-/// are most of what a file of payments holds that is not written in order.
+/// another's, and whoever made two of its own that do would mislead itself alone.
 const HALF: usize = 16;
+
+/// An entry that is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Sought {
+    /// The last height that may take it.
+    pub valid_until: u64,
+    /// Its id.
+    pub id: EntryId,
+}
+
+impl From<&Authentic> for Sought {
+    fn from(entry: &Authentic) -> Sought {
+        Sought {
+            valid_until: entry.entry().valid_until,
+            id: entry.id(),
+        }
+    }
+}
+
+impl From<&SignedEntry> for Sought {
+    fn from(entry: &SignedEntry) -> Sought {
+        Sought {
+            valid_until: entry.entry.valid_until,
+            id: entry.id(),
+        }
+    }
+}
 
 /// The index.
 #[derive(Debug)]
@@ -83,10 +115,18 @@ fn broken() -> Fault {
     })
 }
 
-/// The key of an entry, or of the order that it makes.
-fn entry_key(id: &[u8; 32]) -> Vec<u8> {
-    let (half, _) = id.split_at(HALF);
-    key(b'e', &[half])
+/// The key of an entry. Of its last height the lower bytes do, for the next ten thousand years: its
+/// id depends on all of it.
+fn entry_key(entry: &Sought) -> Vec<u8> {
+    let [_, _, _, until @ ..] = entry.valid_until.to_be_bytes();
+    let (half, _) = entry.id.as_bytes().split_at(HALF);
+    key(b'e', &[&until, half])
+}
+
+/// The key of the account that made an order.
+fn order_key(order: &OrderId) -> Vec<u8> {
+    let (half, _) = order.as_bytes().split_at(HALF);
+    key(b'o', &[half])
 }
 
 /// The last block that rows hold.
@@ -195,13 +235,13 @@ impl Index {
         ];
         let mut owners = BTreeMap::new();
         for entry in block.entries() {
-            let (id, entry) = (*entry.id().as_bytes(), entry.entry());
-            let account = entry.account.as_bytes();
-            // Nothing else makes orders, and a short row costs less.
-            let trades = entry.body.kind().role == Roles::TRADE;
-            let owner = if trades { &account[..] } else { &[] };
-            rows.push((entry_key(&id), [&at[..], owner].concat()));
-            owners.insert(OrderId(id), entry.account);
+            rows.push((entry_key(&Sought::from(&**entry)), at.to_vec()));
+            // Nothing else makes orders.
+            if entry.entry().body.kind().role == Roles::TRADE {
+                let (order, account) = (OrderId(*entry.id().as_bytes()), entry.entry().account);
+                rows.push((order_key(&order), account.as_bytes().to_vec()));
+                owners.insert(order, account);
+            }
         }
         rows.extend(self.rows_of_effects(height, effects, &owners));
         self.rows.write(rows);
@@ -267,13 +307,9 @@ impl Index {
     pub(crate) fn block(&self, id: &BlockId) -> Option<u64> {
         self.height_at(&key(b'b', &[id.as_bytes()]))
     }
-    /// Height of the block that an entry is in.
-    pub(crate) fn entry(&self, id: &EntryId) -> Option<u64> {
-        self.height_at(&entry_key(id.as_bytes()))
-    }
-    /// The same of many at once, in their order.
-    pub(crate) fn entries(&self, ids: &[EntryId]) -> Vec<Option<u64>> {
-        let keys: Vec<_> = ids.iter().map(|id| entry_key(id.as_bytes())).collect();
+    /// Heights of the blocks that entries are in, in their order.
+    pub(crate) fn entries(&self, sought: &[Sought]) -> Vec<Option<u64>> {
+        let keys: Vec<_> = sought.iter().map(entry_key).collect();
         self.numbers(&keys)
     }
     /// Ledger times of the blocks of heights, in their order.
@@ -294,8 +330,8 @@ impl Index {
     }
     /// The account that made an order.
     pub(crate) fn order_account(&self, order: &OrderId) -> Option<AccountId> {
-        let bytes = self.rows.get(&entry_key(order.as_bytes()))?;
-        Some(AccountId(bytes.get(8..)?.try_into().ok()?))
+        let account = self.rows.get(&order_key(order))?;
+        Some(AccountId(account.try_into().ok()?))
     }
     /// The history of an account before a place (height, position), latest first, at most `limit`
     /// lines.

@@ -50,7 +50,7 @@ pub use fault::Fault;
 pub use host::{
     Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received, Sizes,
 };
-pub use index::HistoryItem;
+pub use index::{HistoryItem, Sought};
 pub use mempool::MempoolRefusal;
 pub use stages::{Stage, Stages, Stopwatch};
 pub use trouble::Trouble;

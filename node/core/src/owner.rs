@@ -13,7 +13,7 @@ use crate::reply::{Refused, Reply};
 use crate::signer::Signer;
 use crate::wallet;
 use crate::withheld::Withheld;
-use gridbay_host::{Fault, HostInput};
+use gridbay_host::{Fault, HostInput, Sought};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::offer::OfferTerms;
@@ -138,17 +138,16 @@ impl Core {
         let Some(entry) = self.sent.sign(state, &signer, &body) else {
             return Ok(Reply::Refused(Refused::too_many()));
         };
-        let valid_until = entry.entry.valid_until;
         let entry = match wallet::authentic(state, entry) {
             Ok(entry) => Arc::new(entry),
             Err(refused) => return Ok(Reply::Refused(refused)),
         };
-        let id = entry.id();
+        let sought = Sought::from(&*entry);
         if let Some(Some(refused)) = self.send(now, vec![entry], effects)?.pop() {
             return Ok(Reply::Refused(refused));
         }
-        self.sent.note(&body, valid_until);
-        Ok(Reply::Submitted(id))
+        self.sent.note(&body, sought.valid_until);
+        Ok(Reply::Submitted(sought))
     }
 
     /// Submits entries of the owner together, each if the ledger would take it now (or soon); says

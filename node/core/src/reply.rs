@@ -3,7 +3,7 @@
 use crate::cluster::VISITS;
 use crate::key::OrderKey;
 use crate::needs;
-use gridbay_host::{MempoolRefusal, Trouble};
+use gridbay_host::{MempoolRefusal, Sought, Trouble};
 use gridbay_ledger::Refusal;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId};
 use gridbay_protocol::order::Flaw;
@@ -14,7 +14,7 @@ pub enum Reply {
     /// The order is kept durably and on its way.
     Ordered(OrderKey),
     /// The entry passed the checks of this node and is on its way to all validators.
-    Submitted(EntryId),
+    Submitted(Sought),
     /// Of each entry that was sent together with others, in their order: none, or why it was not
     /// sent.
     Sent(Vec<Option<Refused>>),

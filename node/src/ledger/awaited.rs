@@ -8,6 +8,7 @@ use crate::backend::failure::{gone, internal};
 use crate::body::BodyGone;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
+use gridbay_host::Sought;
 use gridbay_protocol::ids::EntryId;
 use tokio::time::timeout;
 
@@ -17,16 +18,14 @@ impl NodeBackend {
         let Reply::Submitted(entry) = self.command(command).await? else {
             return Err(internal("submitting an entry", "no entry was made"));
         };
-        let sent_at = *self.parts.body.height().borrow();
-        let until = sent_at.saturating_add(gridbay_core::ENTRY_HEIGHTS + 1);
-        Ok((entry, self.wait_for(entry, until).await?))
+        Ok((entry.id, self.wait_for(entry).await?))
     }
 
-    /// Height of the block of an entry that may take effect up to a height.
-    pub(crate) async fn wait_for(&self, entry: EntryId, until: u64) -> Answer<u64> {
+    /// Height of the block of an entry.
+    pub(crate) async fn wait_for(&self, entry: Sought) -> Answer<u64> {
         self.parts.body.acknowledges().map_err(gone)?;
         let body = &self.parts.body;
-        let landed = self.landing.watch(entry, until);
+        let landed = self.landing.watch(entry);
         // Nobody looks out any more once the node has stopped.
         if body.height().has_changed().is_err() {
             return Err(gone(BodyGone::Stopped));
@@ -34,12 +33,12 @@ impl NodeBackend {
         rest();
         match timeout(BLOCK_WAIT, landed).await {
             Ok(Ok(Some(height))) => Ok(height),
-            Ok(Ok(None)) => Err(not_included(&entry)),
+            Ok(Ok(None)) => Err(not_included(&entry.id)),
             Ok(Err(_)) => {
                 let halted = body.acknowledges().err();
                 Err(gone(halted.unwrap_or(BodyGone::Stopped)))
             }
-            Err(_) => Err(no_block(&entry)),
+            Err(_) => Err(no_block(&entry.id)),
         }
     }
 }

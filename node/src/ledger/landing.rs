@@ -8,7 +8,7 @@
 //! 3. A halt of the node ends all waiting: what it said would not be safe.
 
 use crate::body::BodyHandle;
-use gridbay_protocol::ids::EntryId;
+use gridbay_host::Sought;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,16 +21,13 @@ const AGAIN: Duration = Duration::from_millis(20);
 pub(super) type Landed = Option<u64>;
 
 /// Those that wait for an entry.
-struct Waiting {
-    until: u64,
-    told: Vec<oneshot::Sender<Landed>>,
-}
+type Waiting = Vec<oneshot::Sender<Landed>>;
 
 #[derive(Default)]
 struct All {
-    waiting: BTreeMap<EntryId, Waiting>,
+    waiting: BTreeMap<Sought, Waiting>,
     /// Those of them that were not looked for yet.
-    new: Vec<EntryId>,
+    new: Vec<Sought>,
 }
 
 /// Entries whose blocks somebody waits for.
@@ -47,14 +44,13 @@ impl Landing {
     }
 
     /// Waits for an entry; an error if the node halts or stops.
-    pub(super) fn watch(&self, entry: EntryId, until: u64) -> oneshot::Receiver<Landed> {
+    pub(super) fn watch(&self, entry: Sought) -> oneshot::Receiver<Landed> {
         let (sender, landed) = oneshot::channel();
         let mut all = self.all();
-        let told = Vec::new();
-        let one = all.waiting.entry(entry).or_insert(Waiting { until, told });
+        let waiting = all.waiting.entry(entry).or_default();
         // One that was given up stays until its entry lands: a repeated request adds one more.
-        one.told.retain(|told| !told.is_closed());
-        one.told.push(sender);
+        waiting.retain(|told| !told.is_closed());
+        waiting.push(sender);
         all.new.push(entry);
         drop(all);
         self.came.notify_one();
@@ -94,7 +90,7 @@ impl Landing {
     }
 
     /// Looks for entries once; false if the core did not answer.
-    async fn look(&self, body: &BodyHandle, wanted: &[EntryId]) -> bool {
+    async fn look(&self, body: &BodyHandle, wanted: &[Sought]) -> bool {
         let wanted = wanted.to_vec();
         let looked = body.query(move |core| {
             let heights = core.host().entry_heights(&wanted);
@@ -112,12 +108,11 @@ impl Landing {
         }
         let mut all = self.all();
         for (entry, height) in landed {
-            let over = |w: &Waiting| now.is_some_and(|now| w.until <= now);
-            let over = all.waiting.get(&entry).is_some_and(over);
+            let over = now.is_some_and(|now| entry.valid_until <= now);
             if (height.is_some() || over)
                 && let Some(waiting) = all.waiting.remove(&entry)
             {
-                for told in waiting.told {
+                for told in waiting {
                     // The request may have been given up.
                     let _gone = told.send(height);
                 }

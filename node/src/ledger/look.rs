@@ -5,9 +5,10 @@ use crate::backend::failure::{no_account, unknown_account, usage};
 use crate::market::spendable;
 use crate::store::transfers::TransferKey;
 use gridbay_core::{Core, ENTRY_HEIGHTS};
+use gridbay_host::Sought;
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::{Entry, EntryBody};
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32, NetworkId};
+use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::stage::{Authentic, Malformed};
 use gridbay_protocol::units::Credits;
@@ -36,9 +37,9 @@ impl Look {
 }
 
 /// Which of those that wait are in a block.
-pub(super) fn decided(core: &Core, waiting: &[(TransferKey, EntryId, Credits)]) -> Vec<bool> {
-    let ids: Vec<EntryId> = waiting.iter().map(|(_, id, _)| *id).collect();
-    let heights = core.host().entry_heights(&ids).into_iter();
+pub(super) fn decided(core: &Core, waiting: &[(TransferKey, Sought, Credits)]) -> Vec<bool> {
+    let sought: Vec<Sought> = waiting.iter().map(|(_, entry, _)| *entry).collect();
+    let heights = core.host().entry_heights(&sought).into_iter();
     heights.map(|height| height.is_some()).collect()
 }
 
@@ -65,7 +66,7 @@ pub(super) fn look(
     core: &Core,
     key: PublicKey,
     wanted: &[(AccountId, Credits)],
-    waiting: &[(TransferKey, EntryId, Credits)],
+    waiting: &[(TransferKey, Sought, Credits)],
 ) -> Answer<Look> {
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;

@@ -26,6 +26,7 @@ use crate::keys::random;
 use crate::store::transfers::TransferKey;
 use futures::future::join_all;
 use gridbay_core::input::Command;
+use gridbay_host::Sought;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::Hash32;
@@ -59,9 +60,10 @@ impl NodeBackend {
         };
         // Another request under the same key may have been kept first meanwhile.
         is_of(&kept, &body)?;
-        let (entry, until) = (kept.id(), kept.entry.valid_until);
-        let height = self.wait_for(entry, until).await?;
+        let entry = Sought::from(&kept);
+        let height = self.wait_for(entry).await?;
         self.parts.transfers.decided(&key);
+        let entry = entry.id;
         Ok(Transferred { entry, height })
     }
 
@@ -98,10 +100,12 @@ impl NodeBackend {
 
     /// Refuses a list under the key of another one of which a transfer is known.
     fn is_same_list(&self, key: &str, list: &[Answer<Wish>]) -> Answer<()> {
-        for (n, place) in (0u64..).zip(0..TRANSFERS) {
-            if let Some(kept) = self.parts.transfers.find(&TransferKey::of_item(key, n)) {
+        let keys = (0u64..).map(|n| TransferKey::of_item(key, n));
+        let keys: Vec<TransferKey> = keys.take(TRANSFERS).collect();
+        for (place, kept) in self.parts.transfers.find_all(&keys).iter().enumerate() {
+            if let Some(kept) = kept {
                 let wish = list.get(place).and_then(|wish| wish.as_ref().ok());
-                is_of(&kept, &wish.ok_or_else(ApiError::of_another_request)?.body)?;
+                is_of(kept, &wish.ok_or_else(ApiError::of_another_request)?.body)?;
             }
         }
         Ok(())
@@ -112,22 +116,21 @@ impl NodeBackend {
         let kept = wishes.iter().filter_map(|wish| {
             let kept = self.parts.transfers.get(&wish.key)?;
             let own = kept.entry.body == wish.body;
-            own.then(|| (wish.key, kept.id(), kept.entry.valid_until))
+            own.then(|| (wish.key, Sought::from(&kept)))
         });
-        let kept: Vec<_> = kept.collect();
-        if kept.is_empty() {
+        let (keys, sought): (Vec<_>, Vec<_>) = kept.unzip();
+        if keys.is_empty() {
             return Ok(());
         }
         let lapsed = self.query(move |core| {
-            let ids: Vec<_> = kept.iter().map(|(_, id, _)| *id).collect();
-            let heights = core.host().entry_heights(&ids);
+            let heights = core.host().entry_heights(&sought);
             // Read after the entries: a failure while they were looked for counts.
             let now = core.host().knows_entries().then(|| core.state().height());
-            let of = kept.into_iter().zip(heights);
-            let lapsed = of.filter(|((.., until), height)| {
-                height.is_none() && now.is_some_and(|now| *until <= now)
+            let of = keys.into_iter().zip(sought).zip(heights);
+            let lapsed = of.filter(|((_, entry), height)| {
+                height.is_none() && now.is_some_and(|now| entry.valid_until <= now)
             });
-            lapsed.map(|((key, id, _), _)| (key, id)).collect()
+            lapsed.map(|((key, entry), _)| (key, entry.id)).collect()
         });
         self.desk.free_lapsed(lapsed.await?).await;
         Ok(())
@@ -136,9 +139,9 @@ impl NodeBackend {
     /// Sends a kept entry again, unless its block is there or its time is over.
     async fn send_again(&self, kept: SignedEntry, body: &EntryBody) -> Answer<SignedEntry> {
         is_of(&kept, body)?;
-        let (entry, until) = (kept.id(), kept.entry.valid_until);
+        let entry = Sought::from(&kept);
         let looked = self.query(move |core| {
-            core.host().entry_height(&entry).is_none() && core.state().height() < until
+            core.host().entry_height(entry).is_none() && core.state().height() < entry.valid_until
         });
         if looked.await? {
             let formed = WellFormed::check(&kept.entry.network, kept.clone());
@@ -147,7 +150,7 @@ impl NodeBackend {
             let command = Command::Send(vec![Arc::new(checked)]);
             // It may be on its way already: its block, or the end of its time, tells.
             let reply = self.parts.body.command(command).await.map_err(gone)?;
-            tracing::debug!(%entry, ?reply, "a transfer is sent again");
+            tracing::debug!(entry = %entry.id, ?reply, "a transfer is sent again");
         }
         Ok(kept)
     }

@@ -132,7 +132,7 @@ impl Host {
         let guard = config.key.map(|key| Guard::new(network, key, next));
         let guard = guard.map(|guard| bind(guard, &recovered));
         let promises = std::mem::take(&mut recovered.promises);
-        let mempool = guard.as_ref().map(|_| restore(&state, &index, promises));
+        let mempool = guard.as_ref().map(|_| restore(&state, promises));
         let mut reveals = config.chain.map(Reveals::new);
         let validator = guard.as_ref().map(Guard::validator);
         let tip = validator.and_then(|id| state.beacon_tip(&id));

@@ -20,7 +20,6 @@
 use super::{Host, HostEffect, Offence};
 use crate::catchup::Peer;
 use crate::fault::Fault;
-use crate::index::Index;
 use crate::journal::Promise;
 use crate::limits;
 use crate::mempool::{Given, Mempool, Source};
@@ -32,11 +31,11 @@ use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
 
 /// The mempool after a restart: the entries that were acknowledged and are in no block yet.
-pub(super) fn restore(state: &State, index: &Index, promises: Vec<Promise>) -> Mempool {
+pub(super) fn restore(state: &State, promises: Vec<Promise>) -> Mempool {
     let mut mempool = Mempool::default();
     for Promise { entry, height } in promises {
-        let id = entry.id();
-        if entry.entry.valid_until <= state.height() || index.entry(&id).is_some() {
+        let until = entry.entry.valid_until;
+        if until <= state.height() || state.has_used(until, entry.id()) {
             continue;
         }
         let formed = WellFormed::check(&state.network(), entry);

@@ -2,11 +2,11 @@
 
 use super::Host;
 use crate::fault::Fault;
-use crate::index::HistoryItem;
+use crate::index::{HistoryItem, Sought};
 use crate::message::DecidedBlock;
 use crate::trouble::Trouble;
 use gridbay_ledger::State;
-use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
+use gridbay_protocol::ids::{AccountId, BlockId, Hash32, OrderId, ValidatorId};
 use gridbay_protocol::payment::Posting;
 use gridbay_protocol::vote::Certificate;
 
@@ -56,12 +56,25 @@ impl Host {
         self.index.block(block)
     }
     /// Height of the block that an entry took effect in, as far as it is known.
-    pub fn entry_height(&self, entry: &EntryId) -> Option<u64> {
-        self.index.entry(entry)
+    pub fn entry_height(&self, entry: impl Into<Sought>) -> Option<u64> {
+        self.entry_heights(&[entry.into()]).pop().flatten()
     }
     /// The same of many entries at once, in their order.
-    pub fn entry_heights(&self, entries: &[EntryId]) -> Vec<Option<u64>> {
-        self.index.entries(entries)
+    pub fn entry_heights(&self, entries: &[Sought]) -> Vec<Option<u64>> {
+        // Of most that somebody waits for the state knows that there is nothing to find.
+        let may_be = |entry: &Sought| {
+            let Sought { valid_until, id } = *entry;
+            valid_until <= self.state.height() || self.state.has_used(valid_until, id)
+        };
+        let (mut heights, mut places, mut sought) = (vec![None; entries.len()], vec![], vec![]);
+        for (place, entry) in heights.iter_mut().zip(entries).filter(|(_, e)| may_be(e)) {
+            places.push(place);
+            sought.push(*entry);
+        }
+        for (place, height) in places.into_iter().zip(self.index.entries(&sought)) {
+            *place = height;
+        }
+        heights
     }
     /// Whether an entry without a height took effect in no block so far: the index could be read,
     /// and holds all blocks.

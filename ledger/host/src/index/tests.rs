@@ -55,8 +55,12 @@ fn an_index_that_could_not_be_read_stops_the_node_and_is_made_anew() {
     let mut index = Index::open(Some(place.path()));
     let block = first_block();
     assert!(index.is_whole());
+    let nothing = Sought {
+        valid_until: 9,
+        id: EntryId([1; 32]),
+    };
+    assert_eq!(index.entries(&[nothing]), [None]);
     index.rows.fail();
-    assert_eq!(index.entry(&EntryId([1; 32])), None);
     assert!(!index.is_whole(), "what it does not find may be there");
     assert!(matches!(index.add(&block, &[]), Err(Fault::Disk(_))));
     drop(index);
@@ -97,8 +101,7 @@ fn postings_are_found_by_account_and_by_order_among_other_lines() {
     };
     let effects = [Effect::Posting(lock), end, Effect::Posting(transfer)];
     for mut index in [Index::open(Some(place.path())), Index::open(None)] {
-        let made = [&[0; 8][..], account.as_bytes()].concat();
-        let owner = (entry_key(order.as_bytes()), made);
+        let owner = (order_key(&order), account.as_bytes().to_vec());
         index.rows.write(vec![owner]);
         index.add(&first_block(), &effects).unwrap();
         let time_ms = first_block().header().time_ms;
@@ -131,7 +134,8 @@ fn an_index_of_an_earlier_form_is_made_anew() {
     index.rows.write(vec![
         (b"g".to_vec(), earlier.clone()),
         (b"h".to_vec(), earlier.clone()),
-        (b"k".to_vec(), earlier),
+        (b"k".to_vec(), earlier.clone()),
+        (b"l".to_vec(), earlier),
         (line, vec![]),
         (at(b'f', (1, 1)), vec![0xa1; 9]),
     ]);

@@ -208,7 +208,7 @@ fn an_entry_is_found_by_its_id_and_so_is_its_block() {
     world.input(0, HostInput::Submit(vec![entry.clone()]));
     assert!(world.run(world.now + 5_000, |w| w.all_at(tip + 4)));
     let host = world.hosts[3].as_ref().unwrap();
-    let at = host.entry_height(&entry.id()).expect("it is in the book");
+    let at = host.entry_height(&*entry).expect("it is in the book");
     assert!(at <= tip + 3);
     assert_eq!(host.block_height(&world.decided[&at].0), Some(at));
 }

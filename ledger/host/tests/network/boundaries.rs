@@ -80,7 +80,7 @@ fn power_fails_after(operations: u64, loss: Loss) -> bool {
     let kept = |w: &World| {
         let host = w.hosts[1].as_ref().unwrap();
         let mut all = w.acknowledged.iter();
-        all.all(|entry| host.entry_height(entry).is_some())
+        all.all(|id| host.entry_height(w.signed[id]).is_some())
     };
     let live = world.run(world.now + 60_000, |w| w.all_at(goal) && kept(w));
     assert!(live, "{operations}, {loss:?}: {:?}", world.hosts);

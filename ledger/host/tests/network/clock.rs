@@ -1,16 +1,16 @@
 //! Wrong clocks: the node says so and takes no entries, the others go on, and it heals by itself.
 
 use crate::world::{EPOCH_MS, World};
-use gridbay_host::{HostEffect, HostInput, MempoolRefusal, Trouble};
+use gridbay_host::{HostEffect, HostInput, MempoolRefusal, Sought, Trouble};
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
 
 const YEAR_MS: i64 = 365 * 86_400_000;
 
 /// Submits a transfer of host `i` to itself; returns the answer.
-fn submit(world: &mut World, i: usize) -> (gridbay_protocol::ids::EntryId, Vec<HostEffect>) {
+fn submit(world: &mut World, i: usize) -> (Sought, Vec<HostEffect>) {
     let entry = world.transfer(i);
-    let id = entry.id();
-    (id, world.input(i, HostInput::Submit(vec![entry])))
+    let sought = Sought::from(&*entry);
+    (sought, world.input(i, HostInput::Submit(vec![entry])))
 }
 
 /// Runs on until all are `blocks` further; nobody's ledger time may be ahead of an honest clock.
@@ -39,36 +39,36 @@ fn goes_wrong_and_heals(skew: i64) -> Trouble {
     let mut world = World::new(4, 0, 3);
     world.boot_all();
     pass(&mut world, 4);
-    let (id, before) = submit(&mut world, 2);
+    let (sent, before) = submit(&mut world, 2);
     pass(&mut world, 4);
-    assert!(refused(&before).is_none() && world.promised.contains(&(2, id)));
+    assert!(refused(&before).is_none() && world.promised.contains(&(2, sent.id)));
     world.skew[2] = skew;
     pass(&mut world, 12);
     let host = world.hosts[2].as_ref().unwrap();
     let trouble = host.trouble().expect("it has noticed");
     assert_eq!(world.troubles, [(2, Some(trouble))]);
-    let (refused_id, during) = submit(&mut world, 2);
+    let (not_taken, during) = submit(&mut world, 2);
     assert_eq!(refused(&during), Some(trouble));
     // Entries of others reach it and the book, without its promise.
     let (of_another, _) = submit(&mut world, 1);
     pass(&mut world, 4);
-    assert!(world.promised.contains(&(1, of_another)));
+    assert!(world.promised.contains(&(1, of_another.id)));
     assert!(
         !world
             .promised
             .iter()
-            .any(|(host, id)| *host == 2 && (*id == of_another || *id == refused_id))
+            .any(|(host, id)| *host == 2 && (*id == of_another.id || *id == not_taken.id))
     );
-    let at = |world: &World, id| world.hosts[2].as_ref().unwrap().entry_height(id);
-    assert!(at(&world, &of_another).is_some());
+    let at = |world: &World, entry| world.hosts[2].as_ref().unwrap().entry_height(entry);
+    assert!(at(&world, of_another).is_some());
     world.skew[2] = 0;
     pass(&mut world, 12);
     assert_eq!(world.troubles, [(2, Some(trouble)), (2, None)]);
-    let (id, after) = submit(&mut world, 2);
+    let (sent, after) = submit(&mut world, 2);
     assert_eq!(refused(&after), None);
     pass(&mut world, 4);
-    assert!(at(&world, &id).is_some() && world.promised.contains(&(2, id)));
-    assert_eq!(at(&world, &refused_id), None);
+    assert!(at(&world, sent).is_some() && world.promised.contains(&(2, sent.id)));
+    assert_eq!(at(&world, not_taken), None);
     trouble
 }
 

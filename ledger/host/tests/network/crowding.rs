@@ -2,7 +2,7 @@
 
 use crate::mempool::{STRANGER, give, host, payment, signed};
 use crate::world::World;
-use gridbay_host::{HostInput, limits};
+use gridbay_host::{HostInput, Sought, limits};
 use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, Hash32};
@@ -83,12 +83,12 @@ fn one_members_accounts_fill_every_pool_and_keep_nobody_out() {
     let first = world.tip(0);
     for _ in 0..3 {
         let entry = world.transfer(1);
-        let (tip, id) = (world.tip(0), entry.id());
+        let (tip, id, sought) = (world.tip(0), entry.id(), Sought::from(&*entry));
         world.input(1, HostInput::Submit(vec![entry]));
         assert!(!world.refused.contains_key(&id), "{:?}", world.refused[&id]);
-        let in_the_book = |w: &World| host(w, 0).entry_height(&id).is_some();
+        let in_the_book = |w: &World| host(w, 0).entry_height(sought).is_some();
         assert!(world.run(world.now + 60_000, in_the_book));
-        let included = host(&world, 0).entry_height(&id).unwrap();
+        let included = host(&world, 0).entry_height(sought).unwrap();
         assert!(
             included <= tip + INCLUSION_HEIGHTS,
             "{included} > {tip} + 3"
@@ -136,9 +136,9 @@ fn what_waits_for_money_that_never_comes_keeps_nobody_waiting_out() {
     let tip = world.tip(0);
     let money = world.sign(0, payment(account, 5), end);
     world.input(0, HostInput::Submit(vec![money]));
-    let done = |w: &World| host(w, 0).entry_height(&waits.id()).is_some();
+    let done = |w: &World| host(w, 0).entry_height(&waits).is_some();
     assert!(world.run(world.now + 60_000, done));
-    let included = host(&world, 0).entry_height(&waits.id()).unwrap();
+    let included = host(&world, 0).entry_height(&waits).unwrap();
     assert!(
         included <= tip + INCLUSION_HEIGHTS,
         "{included} > {tip} + 3"

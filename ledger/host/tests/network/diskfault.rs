@@ -2,7 +2,7 @@
 
 use crate::world::World;
 use gridbay_host::disk::{Disk as _, FaultPlan, Operation};
-use gridbay_host::{Fault, HostInput};
+use gridbay_host::{Fault, HostInput, Sought};
 
 /// Four hosts; the disk of host 0 follows the plan from height 2 on. Returns the world when host 0
 /// has stopped, or `None` if the plan did not strike by height 8.
@@ -28,13 +28,13 @@ fn recovers(mut world: World, case: &str) {
     world.disks[0].cure();
     world.boot(0);
     let entry = world.transfer(0);
-    let id = entry.id();
+    let sought = Sought::from(&*entry);
     world.input(0, HostInput::Submit(vec![entry]));
     let goal = world.tip(1) + 3;
     let live = world.run(world.now + 30_000, |w| w.all_at(goal));
     assert!(live, "{case}: {:?}", world.hosts);
     let host = world.hosts[0].as_ref().unwrap();
-    assert!(host.entry_height(&id).is_some(), "{case}: takes entries");
+    assert!(host.entry_height(sought).is_some(), "{case}: takes entries");
     world.disks[0].crash(|_| 0);
     world.stop(0);
     world.boot(0);

@@ -4,7 +4,7 @@ use crate::genesis::{account_key, consensus_key, peer, validator};
 use crate::rng::Rng;
 use crate::world::{Lie, World};
 use gridbay_host::message::{Acknowledgement, HostMessage};
-use gridbay_host::{Host, HostEffect, HostInput, Offence, Received};
+use gridbay_host::{Host, HostEffect, HostInput, Offence, Received, Sought};
 use gridbay_ledger::{Draft, State};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::block::Block;
@@ -64,7 +64,7 @@ fn two_censors_of_seven_delay_what_was_acknowledged_by_three_blocks_at_most() {
     for k in 0..80 {
         for from in [1, k % 5] {
             let entry = world.transfer(from);
-            sent.push((from, entry.id()));
+            sent.push((from, Sought::from(&*entry)));
             world.input(from, HostInput::Submit(vec![entry]));
         }
         world.run(world.now + 130, |_| false);
@@ -72,12 +72,14 @@ fn two_censors_of_seven_delay_what_was_acknowledged_by_three_blocks_at_most() {
     let enough = world.tip(1) + INCLUSION_HEIGHTS;
     assert!(world.run(world.now + 60_000, |w| w.tip(1) >= enough));
     let mut acknowledged = 0;
-    for (from, id) in &sent {
+    for (from, entry) in &sent {
         let owner = host(&world, *from);
-        let included = owner.entry_height(id).expect("every entry is in the book");
-        if world.receipted.contains(id) {
+        let included = owner
+            .entry_height(*entry)
+            .expect("every entry is in the book");
+        if world.receipted.contains(&entry.id) {
             acknowledged += 1;
-            let limit = acknowledged_at(&owner.promises(id)) + INCLUSION_HEIGHTS;
+            let limit = acknowledged_at(&owner.promises(&entry.id)) + INCLUSION_HEIGHTS;
             assert!(included <= limit, "{included} > {limit}");
         }
     }
@@ -102,10 +104,10 @@ fn another_entry_of_the_victim_excuses_no_omission() {
     assert!(world.run(60_000, |w| w.all_at(3)));
     let send = |world: &mut World, wanted: u8| loop {
         let entry = world.transfer(1);
-        let id = entry.id();
+        let sought = Sought::from(&*entry);
         if parity(entry.signed()) == wanted {
             world.input(1, HostInput::Submit(vec![entry]));
-            return id;
+            return sought;
         }
     };
     let left_out = send(&mut world, 0);
@@ -118,7 +120,7 @@ fn another_entry_of_the_victim_excuses_no_omission() {
         world.run(world.now + 40, |_| false);
     }
     let owner = host(&world, 1);
-    assert_eq!(owner.entry_height(&left_out), None, "all leave it out");
+    assert_eq!(owner.entry_height(left_out), None, "all leave it out");
     for height in tip + 4..=tip + 6 {
         let block = owner.block(height).unwrap().expect("decided").block;
         let others = block.entries.iter().filter(|e| e.entry.account == victim);
@@ -153,7 +155,7 @@ fn a_key_taken_and_given_back_costs_honest_proposers_no_round() {
     let first = world.tip(0);
     // Its taking is in every second block, before the opening or after it as the beacon draws.
     for height in first..first + 14 {
-        if host(&world, 0).entry_height(&opens.id()).is_some() {
+        if host(&world, 0).entry_height(&*opens).is_some() {
             break;
         }
         let own = account_key(1);
@@ -168,7 +170,7 @@ fn a_key_taken_and_given_back_costs_honest_proposers_no_round() {
         }
         assert!(world.run(world.now + 10_000, |w| w.all_at(height + 1)));
     }
-    let opened = host(&world, 0).entry_height(&opens.id());
+    let opened = host(&world, 0).entry_height(&*opens);
     assert!(opened.is_some(), "its turn came first in some block");
     assert!(world.refused.is_empty(), "{:?}", world.refused);
     assert!(
@@ -204,11 +206,11 @@ fn accounts_that_empty_one_another_keep_nobody_out_and_cost_no_round() {
     }
     assert!(world.run(world.now + 20_000, |w| w.all_at(4)));
     let entry = world.transfer(0);
-    let (tip, id) = (world.tip(0), entry.id());
+    let (tip, sought) = (world.tip(0), Sought::from(&*entry));
     world.input(0, HostInput::Submit(vec![entry]));
     assert!(world.run(world.now + 60_000, |w| w.all_at(tip + 6)));
     let included = host(&world, 0)
-        .entry_height(&id)
+        .entry_height(sought)
         .expect("it is in the book");
     assert!(
         included <= tip + INCLUSION_HEIGHTS,
@@ -244,7 +246,7 @@ fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<Receipt>) {
     let promises = host(&world, 4).promises(&id);
     assert!(promises.len() >= 3);
     assert_eq!(host(&world, 4).receipts(&id), [], "nothing to show for it");
-    assert_eq!(host(&world, 0).entry_height(&id), None);
+    assert_eq!(host(&world, 0).entry_height(&*entry), None);
     (world, entry, promises)
 }
 
@@ -264,7 +266,7 @@ fn a_power_cut_of_all_breaks_no_promise() {
         let limit = acknowledged_at(&promises) + INCLUSION_HEIGHTS;
         let done = world.run(world.now + 60_000, |w| (0..4).all(|i| w.tip(i) >= limit));
         assert!(done, "{:?}", world.hosts);
-        let included = host(&world, 0).entry_height(&entry.id());
+        let included = host(&world, 0).entry_height(&*entry);
         let included = included.expect("nobody sent it again, and it is in the book");
         assert!(included <= limit, "{included} > {limit}");
     }

@@ -6,8 +6,8 @@ use crate::genesis::{peer, validator};
 use crate::inclusion::{censor, censored};
 use crate::mempool::{STRANGER, give, host, payment, signed};
 use crate::world::World;
-use gridbay_host::HostInput;
 use gridbay_host::message::HostMessage;
+use gridbay_host::{HostInput, Sought};
 use gridbay_protocol::election;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::EntryId;
@@ -131,10 +131,10 @@ fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
     let mut own = vec![];
     for (account, _) in &house {
         let money = world.sign(0, payment(*account, ENDOWMENT), 250);
-        let id = money.id();
+        let sought = Sought::from(&*money);
         world.input(0, HostInput::Submit(vec![money]));
         assert!(world.run(world.now + 20_000, |w| {
-            host(w, 0).entry_height(&id).is_some()
+            host(w, 0).entry_height(sought).is_some()
         }));
         let height = world.tip(0) + 1;
         own.extend(is_third_next(&world).then_some(height));

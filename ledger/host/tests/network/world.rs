@@ -11,7 +11,7 @@ use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{Body, HostMessage, SignedProposal};
 use gridbay_host::{
     Equivocation, Fault, Host, HostConfig, HostEffect, HostInput, MempoolRefusal, Now, Offence,
-    Peer, Received, Trouble,
+    Peer, Received, Sought, Trouble,
 };
 use gridbay_ledger::State;
 use gridbay_protocol::block::Block;
@@ -78,6 +78,8 @@ pub(crate) struct World {
     pub(crate) penalties: Vec<(usize, Peer, Offence)>,
     pub(crate) equivocations: Vec<Equivocation>,
     pub(crate) acknowledged: BTreeSet<EntryId>,
+    /// Entries that were signed.
+    pub(crate) signed: BTreeMap<EntryId, Sought>,
     /// Hosts with the entries that each acknowledged.
     pub(crate) promised: BTreeSet<(usize, EntryId)>,
     /// Entries whose owner's host has receipts of more than two thirds.
@@ -125,6 +127,7 @@ impl World {
             penalties: vec![],
             equivocations: vec![],
             acknowledged: BTreeSet::new(),
+            signed: BTreeMap::new(),
             promised: BTreeSet::new(),
             receipted: BTreeSet::new(),
             refused: BTreeMap::new(),
@@ -169,7 +172,9 @@ impl World {
         };
         let signed = SignedEntry::new(entry, &key);
         let formed = WellFormed::check(&self.genesis.network(), signed).unwrap();
-        Arc::new(formed.authenticate().unwrap())
+        let entry = formed.authenticate().unwrap();
+        self.signed.insert(entry.id(), Sought::from(&entry));
+        Arc::new(entry)
     }
     pub(crate) fn transfer(&mut self, i: usize) -> Arc<Authentic> {
         self.nonce += 1;

@@ -186,7 +186,7 @@ impl Buyer {
         let mut submits = Vec::new();
         for (key, agent) in self.orders.iter_mut().filter(|(_, a)| !a.is_settled()) {
             if let Some(entry) = agent.overdue(state.height())
-                && let Some(height) = host.entry_height(&entry)
+                && let Some(height) = host.entry_height(entry)
             {
                 agent.note_inclusion(height);
             }

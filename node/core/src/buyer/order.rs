@@ -28,6 +28,7 @@ use super::tasks::Tasks;
 use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS, commit};
 use crate::project::ProjectMark;
 use crate::signer::Signer;
+use gridbay_host::Sought;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
@@ -244,10 +245,11 @@ impl OrderAgent {
     }
 
     /// The entry of this attempt, if it was not seen in the book and can come into it no more.
-    pub(super) fn overdue(&self, height: u64) -> Option<EntryId> {
+    pub(super) fn overdue(&self, height: u64) -> Option<Sought> {
+        let valid_until = self.record.valid_until;
         let unseen = self.seen == Seen::Absent && !self.record.included;
-        let overdue = unseen && height >= self.record.valid_until;
-        self.id.as_ref().filter(|_| overdue).map(entry_of)
+        let id = entry_of(self.id.as_ref()?);
+        (unseen && height >= valid_until).then_some(Sought { valid_until, id })
     }
 
     fn gone(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {

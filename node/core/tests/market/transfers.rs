@@ -38,7 +38,7 @@ fn equal_transfers_at_one_height_all_take_effect() {
         .replies
         .iter()
         .map(|reply| match reply {
-            Reply::Submitted(id) => *id,
+            Reply::Submitted(entry) => *entry,
             other => panic!("{other:?}"),
         })
         .collect();

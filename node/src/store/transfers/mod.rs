@@ -22,18 +22,18 @@
 mod book;
 
 use book::Book;
-use gridbay_host::Fault;
 use gridbay_host::disk::{Disk, RealDisk};
+use gridbay_host::{Fault, Sought};
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{EntryId, Hash32};
 use gridbay_protocol::limits::ENTRY_BYTES;
 use gridbay_protocol::units::Credits;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Keys remembered whatever their age.
@@ -48,7 +48,7 @@ const SLACK: usize = 1_024;
 pub const WAITING: usize = gridbay_host::limits::MEMPOOL_PER_ACCOUNT;
 
 /// A key of the store: hash of the owner's idempotency key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TransferKey(pub Hash32);
 
 impl TransferKey {
@@ -61,9 +61,12 @@ impl TransferKey {
     /// Of a place in the list that a request under an idempotency key names: no request of a single
     /// transfer has it, whatever its key.
     pub fn of_item(text: &str, place: u64) -> TransferKey {
-        let item = [&place.to_be_bytes(), text.as_bytes()].concat();
-        let hash = blake3::derive_key("gridbay/transfer-item/1", &item);
-        TransferKey(Hash32(hash))
+        // A request asks for hundreds.
+        static ITEM: LazyLock<blake3::Hasher> =
+            LazyLock::new(|| blake3::Hasher::new_derive_key("gridbay/transfer-item/1"));
+        let mut item = ITEM.clone();
+        item.update(&place.to_be_bytes()).update(text.as_bytes());
+        TransferKey(Hash32(*item.finalize().as_bytes()))
     }
 }
 
@@ -93,7 +96,8 @@ struct Kept {
 
 #[derive(Debug, Default)]
 struct Known {
-    entries: BTreeMap<TransferKey, Kept>,
+    /// A request that makes a list looks for hundreds.
+    entries: HashMap<TransferKey, Kept>,
     /// In the order in which they came; some may be forgotten already.
     order: VecDeque<(Instant, TransferKey)>,
     /// The keys whose entries wait.
@@ -177,11 +181,20 @@ impl TransferStore {
 
     /// The entry of a key, for a request that has come again: it may send the entry once more.
     pub fn find(&self, key: &TransferKey) -> Option<SignedEntry> {
-        let mut known = self.known();
-        known.renew(key, Instant::now());
-        let kept = known.entries.get_mut(key)?;
-        kept.found = true;
-        Some((*kept.entry).clone())
+        self.find_all(std::slice::from_ref(key)).pop().flatten()
+    }
+
+    /// The same of many keys, in their order.
+    pub fn find_all(&self, keys: &[TransferKey]) -> Vec<Option<SignedEntry>> {
+        let (mut known, now) = (self.known(), Instant::now());
+        let find = |key| {
+            let kept = known.entries.get_mut(key)?;
+            kept.found = true;
+            let entry = (*kept.entry).clone();
+            known.renew(key, now);
+            Some(entry)
+        };
+        keys.iter().map(find).collect()
     }
 
     /// Keeps transfers, durably and together; a key that has an entry keeps that. Blocks.
@@ -241,16 +254,20 @@ impl TransferStore {
     }
 
     /// The entries that wait, in the order in which they lapse, with what they move.
-    pub fn waiting(&self) -> Vec<(TransferKey, EntryId, Credits)> {
+    pub fn waiting(&self) -> Vec<(TransferKey, Sought, Credits)> {
         let known = self.known();
         let waiting = known.waiting.iter();
-        let entry = |(_, key): &End| {
+        let entry = |(valid_until, key): &End| {
             let kept = known.entries.get(key)?;
+            let sought = Sought {
+                valid_until: *valid_until,
+                id: kept.id,
+            };
             let amount = match &kept.entry.entry.body {
                 EntryBody::Transfer { amount, .. } => *amount,
                 _ => Credits::ZERO,
             };
-            Some((*key, kept.id, amount))
+            Some((*key, sought, amount))
         };
         waiting.filter_map(entry).collect()
     }

@@ -131,7 +131,7 @@ impl World {
                 Ok(_) => admitted.push(authentic),
                 Err(refusal) => {
                     self.cover.refusal(&refusal);
-                    self.load.promises.note(authentic.id(), &refusal);
+                    self.load.promises.note(&authentic, &refusal);
                 }
             }
             if self.load.handed.len() == HANDED {

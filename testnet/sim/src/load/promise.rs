@@ -3,25 +3,27 @@
 //! The reasons that are for good are judged here by their meaning, not by the ledger's own opinion.
 
 use gridbay_core::Core;
+use gridbay_host::Sought;
 use gridbay_ledger::Refusal;
-use gridbay_protocol::ids::EntryId;
+use gridbay_protocol::stage::Authentic;
 use std::collections::BTreeMap;
 
 /// Entries refused for good, with the reason.
 #[derive(Debug, Default)]
-pub(super) struct Promises(BTreeMap<EntryId, String>);
+pub(super) struct Promises(BTreeMap<Sought, String>);
 
 impl Promises {
     /// Notes what a ledger said of an entry that nobody has sent before.
-    pub(super) fn note(&mut self, id: EntryId, refusal: &Refusal) {
+    pub(super) fn note(&mut self, entry: &Authentic, refusal: &Refusal) {
         if is_for_good(refusal) {
-            self.0.insert(id, refusal.to_string());
+            self.0.insert(entry.into(), refusal.to_string());
         }
     }
     /// Whether a node's chain has none of these entries.
     pub(super) fn are_kept(&self, core: &Core) -> Result<(), String> {
-        for (id, refusal) in &self.0 {
-            if let Some(height) = core.host().entry_height(id) {
+        for (entry, refusal) in &self.0 {
+            if let Some(height) = core.host().entry_height(*entry) {
+                let id = entry.id;
                 return Err(format!(
                     "entry {id} was refused for good ({refusal}) and took effect at height {height}"
                 ));
