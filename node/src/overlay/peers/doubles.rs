@@ -5,8 +5,8 @@
 //!    starts all at once, two thirds of the peers have two.
 //! 2. Once all direct connections to a peer are older than
 //!    [`OVERLAP`](crate::overlay::reach::moves::OVERLAP), the end with the lower id closes all but
-//!    one. One end decides, so that never both are closed. QUIC stays rather than TCP, and the
-//!    older rather than the newer.
+//!    one. One end decides, so that never both are closed. QUIC stays rather than TCP, on this
+//!    machine TCP rather than QUIC, and the older rather than the newer.
 //! 3. Not while anything is under way with the peer, and not where a place at a relay hangs on one
 //!    of them.
 
@@ -15,12 +15,13 @@ use libp2p::swarm::ConnectionId;
 
 use super::peer::Peer;
 use super::{Order, Peers};
-use crate::overlay::reach::addresses::{is_circuit, is_quic};
+use crate::overlay::reach::addresses::{is_circuit, is_first_choice};
 use crate::overlay::stats::Count;
 
-/// Step 2: all but the best of a peer's direct connections, given as whether they are QUIC.
+/// Step 2: all but the best of a peer's direct connections, given as whether they are over the
+/// transport of first choice.
 fn spare(direct: impl Iterator<Item = (ConnectionId, bool)>) -> Vec<ConnectionId> {
-    let mut direct: Vec<_> = direct.map(|(id, quic)| (!quic, id)).collect();
+    let mut direct: Vec<_> = direct.map(|(id, first)| (!first, id)).collect();
     direct.sort_unstable();
     direct.into_iter().skip(1).map(|(_, id)| id).collect()
 }
@@ -52,7 +53,7 @@ fn spare_of(peer: &Peer, is_old: impl Fn(&ConnectionId) -> bool) -> Vec<Connecti
     if !direct().all(|(id, _)| is_old(id)) {
         return Vec::new();
     }
-    spare(direct().map(|(id, address)| (*id, is_quic(address))))
+    spare(direct().map(|(id, address)| (*id, is_first_choice(address))))
 }
 
 #[cfg(test)]
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_over_quic_stays() {
+    fn the_oldest_of_first_choice_stays() {
         let id = ConnectionId::new_unchecked;
         let spare = |all: &[(usize, bool)]| spare(all.iter().map(|(n, quic)| (id(*n), *quic)));
         assert!(spare(&[]).is_empty() && spare(&[(3, false)]).is_empty());

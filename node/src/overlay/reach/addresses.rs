@@ -129,6 +129,13 @@ pub fn is_quic(address: &Multiaddr) -> bool {
     address.iter().any(|p| p == Protocol::QuicV1)
 }
 
+/// Whether a connection to an address is rather wanted than one over the other transport: QUIC to
+/// other machines, which nothing on the way can slow down or break by reading it; on this machine
+/// TCP, since nothing is lost there, and the kernel does what QUIC does by itself.
+pub(crate) fn is_first_choice(address: &Multiaddr) -> bool {
+    is_quic(address) != is_loopback(address)
+}
+
 /// Peer and address of a multiaddr that ends in `/p2p/<peer>`; `None` without a peer.
 pub fn split_peer(address: &Multiaddr) -> Option<(PeerId, Multiaddr)> {
     let mut address = address.clone();

@@ -11,7 +11,7 @@ use libp2p::core::upgrade::Version;
 use libp2p::identity::Keypair;
 use libp2p::{PeerId, dns, noise, quic, relay, tcp, yamux};
 
-use super::quic_first::QuicFirst;
+use super::head_start::HeadStart;
 use crate::overlay::config::{OverlayConfig, Tuning};
 use crate::overlay::error::StartError;
 use crate::overlay::names::Names;
@@ -61,7 +61,7 @@ pub(crate) fn build(
     let quic = quic::tokio::Transport::new(quic_config(keys, tuning))
         .map(|(peer, muxer), _| (peer, StreamMuxerBox::new(muxer)));
     let direct = tcp.or_transport(quic).map(|either, _| either.into_inner());
-    let direct = gated(QuicFirst::new(direct), scope).map_err(|e| refuse(e.to_string()))?;
+    let direct = gated(HeadStart::new(direct), scope).map_err(|e| refuse(e.to_string()))?;
     let (circuits, relayed) = relay::client::new(keys.public().to_peer_id());
     let circuits = circuits
         .upgrade(Version::V1Lazy)
