@@ -23,9 +23,8 @@ use std::time::Duration;
 
 /// Rows that wait at the most, those that are being written left out: some thirty megabytes.
 const MOST: usize = 131_072;
-/// Rows for which the thread does not wait for more. The ids of entries lie all over the file: the
-/// more are written together, the more often two of them share a page. Among a million, twice as
-/// many at once cost a third less.
+/// Rows for which the thread does not wait for more. The accounts' histories grow at as many places
+/// of the file as there are accounts: the more rows are written together, the more share a page.
 const BATCH: usize = 65_536;
 /// The same of their bytes: the record of one auction may have a megabyte and more.
 const BATCH_BYTES: usize = 16 << 20;
