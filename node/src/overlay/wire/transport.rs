@@ -61,7 +61,9 @@ pub(crate) fn build(
     let quic = quic::tokio::Transport::new(quic_config(keys, tuning))
         .map(|(peer, muxer), _| (peer, StreamMuxerBox::new(muxer)));
     let direct = tcp.or_transport(quic).map(|either, _| either.into_inner());
-    let direct = gated(HeadStart::new(direct), scope).map_err(|e| refuse(e.to_string()))?;
+    // Outermost, where all dials to a peer are begun at once: names are resolved at leisure.
+    let direct = gated(direct, scope).map_err(|e| refuse(e.to_string()))?;
+    let direct = HeadStart::new(direct);
     let (circuits, relayed) = relay::client::new(keys.public().to_peer_id());
     let circuits = circuits
         .upgrade(Version::V1Lazy)
