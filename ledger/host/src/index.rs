@@ -9,12 +9,12 @@
 //! the host started from.
 //!
 //! Keys: `a` account, height, position → the lines of its history from there on; `b` block →
-//! height; `e` an entry's last height and half its id → height; `o` half an order's id → the account
-//! that made it; `f` height, position → the effects from there on; `c` height, position (of an
-//! auction) → nothing; `i` id of an auction → height, position; `m` order, height, position (of a
-//! posting about it) → nothing; `t` height → ledger time; `n` → (height, block) applied. Where the
-//! last is missing, as in files of earlier forms that have `g`, `h`, `k` or `l`, the index is made
-//! anew.
+//! height; `e` an entry's last height and half its id → height; `o` half an order's id → the
+//! account that made it; `f` height, position → the effects from there on; `c` height, position (of
+//! an auction) → nothing; `i` id of an auction → height, position; `m` order, height, position (of
+//! a posting about it) → nothing; `t` height → ledger time; `n` → (height, block) applied. Where
+//! the last is missing, as in files of earlier forms that have `g`, `h`, `k` or `l`, the index is
+//! made anew.
 //!
 //! Entries of one time lie together: where each lay by itself, by its id, among a million others,
 //! one more payment rewrote a page of the file.

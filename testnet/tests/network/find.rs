@@ -17,8 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// Bound on the wait until a node that stands still is given up: twice what the overlay's silence
 /// of local networks takes (`Tuning::local`).
 const GIVEN_UP: Duration = Duration::from_secs(120);
-/// How long peers announce an advert that they heard; a peer that connects later is not told of it.
-const ANNOUNCED: Duration = Duration::from_secs(3);
+/// How long peers announce an advert that they heard, four beats of gossip's heart in a local
+/// network, and one more; a peer that connects later is not told of it.
+const ANNOUNCED: Duration = Duration::from_secs(15);
 
 /// A loopback address of its own for each node, by QUIC alone: a TCP connection would keep for a
 /// stopped node what is said while it stands still.
